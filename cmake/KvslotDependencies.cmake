@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# Libraries that parts of the tree use. The core needs libc only.
+find_package(PkgConfig QUIET)
+
+# Makes target dep::NAME if the library is there; sets KVSLOT_FOUND_NAME.
+function(kvslot_find_library name header library)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(PC_${name} QUIET ${name})
+  endif()
+  find_path(KVSLOT_${name}_INCLUDE_DIR ${header} HINTS ${PC_${name}_INCLUDE_DIRS})
+  find_library(KVSLOT_${name}_LIBRARY ${library} HINTS ${PC_${name}_LIBRARY_DIRS})
+  mark_as_advanced(KVSLOT_${name}_INCLUDE_DIR KVSLOT_${name}_LIBRARY)
+  if(KVSLOT_${name}_INCLUDE_DIR AND KVSLOT_${name}_LIBRARY)
+    if(NOT TARGET dep::${name})
+      add_library(dep::${name} UNKNOWN IMPORTED GLOBAL)
+      set_target_properties(dep::${name} PROPERTIES
+        IMPORTED_LOCATION "${KVSLOT_${name}_LIBRARY}"
+        INTERFACE_INCLUDE_DIRECTORIES "${KVSLOT_${name}_INCLUDE_DIR}")
+    endif()
+    set(KVSLOT_FOUND_${name} ON PARENT_SCOPE)
+  else()
+    set(KVSLOT_FOUND_${name} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Decides one part: sets KVSLOT_HAVE_<part>. Everything after the text names what the part needs.
+function(kvslot_decide part text package)
+  set(missing)
+  foreach(need IN LISTS ARGN)
+    if(NOT KVSLOT_FOUND_${need})
+      list(APPEND missing ${need})
+    endif()
+  endforeach()
+  set(have OFF)
+  if(KVSLOT_${part} STREQUAL "OFF")
+    message(STATUS "kvslot: ${text} left out: KVSLOT_${part} is OFF")
+  elseif(NOT missing)
+    set(have ON)
+  elseif(KVSLOT_${part} STREQUAL "ON")
+    message(FATAL_ERROR "kvslot: KVSLOT_${part} is ON but ${missing} was not found (Debian: apt-get install ${package})")
+  else()
+    message(STATUS "kvslot: ${text} left out: ${missing} was not found (Debian: apt-get install ${package})")
+  endif()
+  set(KVSLOT_HAVE_${part} ${have} PARENT_SCOPE)
+endfunction()
+
+kvslot_find_library(lmdb lmdb.h lmdb)
+kvslot_find_library(jansson jansson.h jansson)
+kvslot_find_library(cmocka cmocka.h cmocka)
+
+kvslot_decide(LMDB "the lmdb backend" liblmdb-dev lmdb)
+kvslot_decide(TESTKIT "the testkit" libjansson-dev jansson)
+set(KVSLOT_FOUND_testkit ${KVSLOT_HAVE_TESTKIT})
+kvslot_decide(COMMAND "the kvslot command" libjansson-dev jansson testkit)
+kvslot_decide(TESTS "the unit tests" libcmocka-dev cmocka)

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# The installed CMake package: find_package(kvslot).
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kvslot")
+
+if(TARGET kvslot_sdk)
+  configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/kvslotConfig.cmake.in" "${PROJECT_BINARY_DIR}/kvslotConfig.cmake"
+    INSTALL_DESTINATION "${package_dir}" PATH_VARS KVSLOT_INSTALL_PLUGINDIR)
+  # Before 1.0 a minor number may change anything.
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+  install(EXPORT kvslotTargets NAMESPACE kvslot:: DESTINATION "${package_dir}")
+  install(FILES "${PROJECT_BINARY_DIR}/kvslotConfig.cmake" "${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake"
+    "${CMAKE_CURRENT_LIST_DIR}/KvslotBackend.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-backend.map"
+    DESTINATION "${package_dir}")
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}")
