@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The log sink: one for the process. */
+#ifndef KVS_SRC_LOG_H
+#define KVS_SRC_LOG_H
+
+#include <kvslot/kvslot.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+/* Would a line of this level be given out; one atomic load. */
+bool kvs_log_on(int level);
+/* One line; `who` is a backend's name, or "sdk". Keeps errno. */
+void kvs_log(int level, const char *who, const char *fmt, ...) KVS_PRINTF(3, 4);
+void kvs_vlog(int level, const char *who, const char *fmt, va_list args) KVS_PRINTF(3, 0);
+
+#endif
