@@ -3,6 +3,12 @@
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kvslot")
 
+foreach(target IN ITEMS kvslot_sdk kvslot_testkit kvslot_command kvslot_case_runner)
+  if(TARGET ${target})
+    add_dependencies(kvslot_package ${target})
+  endif()
+endforeach()
+
 if(TARGET kvslot_sdk)
   configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/kvslotConfig.cmake.in" "${PROJECT_BINARY_DIR}/kvslotConfig.cmake"
     INSTALL_DESTINATION "${package_dir}" PATH_VARS KVSLOT_INSTALL_PLUGINDIR)

@@ -3,7 +3,9 @@
 include(CTest)
 set(KVSLOT_TEST_RUNNER "${CMAKE_CURRENT_LIST_DIR}/run-test.sh")
 
-set(KVSLOT_TEST_ENVIRONMENT "LC_ALL=C.UTF-8" "KVSLOT_PLUGIN_PATH=${KVSLOT_BUILD_PLUGINDIR}")
+# A suite with deadlines of its own (the conformance runner) stretches them by the same factor.
+set(KVSLOT_TEST_ENVIRONMENT "LC_ALL=C.UTF-8" "KVSLOT_PLUGIN_PATH=${KVSLOT_BUILD_PLUGINDIR}"
+  "KVSLOT_TIMEOUT_MULTIPLIER=${KVSLOT_TIMEOUT_MULTIPLIER}")
 if(KVSLOT_SANITIZE)
   list(APPEND KVSLOT_TEST_ENVIRONMENT
     "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
@@ -35,8 +37,9 @@ function(kvslot_add_command_test)
     set(program "$<TARGET_FILE:${program}>")
   endif()
   set(work "${PROJECT_BINARY_DIR}/test-work/${arg_NAME}")
-  add_test(NAME ${arg_NAME} COMMAND sh "${KVSLOT_TEST_RUNNER}" "${work}" ${wrapper} ${program} ${arg_COMMAND})
-  set_tests_properties(${arg_NAME} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}"
+  set(name "${KVSLOT_TEST_PREFIX}${arg_NAME}")
+  add_test(NAME ${name} COMMAND sh "${KVSLOT_TEST_RUNNER}" "${work}" ${wrapper} ${program} ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}"
     ENVIRONMENT "${KVSLOT_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 

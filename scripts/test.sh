@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test.sh                builds with and without sanitizers and runs every test
+# test.sh --full PART    runs a long part: tsan, valgrind
+set -euo pipefail
+. "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+parts='tsan valgrind'
+usage="usage: scripts/test.sh [--full PART], PART one of: $parts"
+part=
+case ${1-} in
+'') ;;
+-h | --help)
+  echo "$usage"
+  exit 0
+  ;;
+--full)
+  [ $# -eq 2 ] || fail 2 "--full takes one PART; $usage"
+  part=$2
+  case " $parts " in
+  *" $part "*) ;;
+  *) fail 2 "there is no part '$part'; $usage" ;;
+  esac
+  ;;
+*) fail 2 "unknown argument '$1'; $usage" ;;
+esac
+
+jobs=$(jobs_count)
+cd "$root"
+
+# build NAME PRESET [OPTION...]: configures and builds in build/NAME; the tests' names start with NAME.
+build() {
+  local name=$1 preset=$2
+  shift 2
+  say "Building $name"
+  cmake --preset "$preset" -B "build/$name" "${build_options[@]}" -DKVSLOT_TESTS=ON -DBUILD_TESTING=ON \
+    "-DKVSLOT_TEST_PREFIX=$name." "$@" >"build/$name.configure.log" 2>&1 || {
+    cat "build/$name.configure.log" >&2
+    fail 1 "configuring $name failed"
+  }
+  grep '^-- kvslot:' "build/$name.configure.log" || true
+  cmake --build "build/$name" -j "$jobs"
+}
+
+# run NAME...: all tests of these builds in one ctest run, so that its summary, the last thing printed, covers all.
+run() {
+  local name
+  rm -rf build/test
+  mkdir -p build/test
+  for name in "$@"; do
+    if ctest --test-dir "build/$name" -N | grep -q '^Total Tests: 0$'; then
+      fail 1 "the build $name has no tests"
+    fi
+    printf 'subdirs("%s")\n' "$root/build/$name" >>build/test/CTestTestfile.cmake
+  done
+  say "Testing $*"
+  ctest --test-dir build/test --no-tests=error --output-on-failure -j "$jobs"
+}
+
+mkdir -p build
+case $part in
+'')
+  need "${build_packages[@]}" g++ git libcmocka-dev clang-format
+  build release release
+  build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
+  run release asan
+  ;;
+tsan)
+  need "${build_packages[@]}" g++ git libcmocka-dev
+  build tsan tsan -DKVSLOT_TIMEOUT_MULTIPLIER=5
+  run tsan
+  ;;
+valgrind)
+  need "${build_packages[@]}" g++ git libcmocka-dev valgrind
+  wrapper="valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite"
+  wrapper+=" --errors-for-leak-kinds=definite --trace-children=yes"
+  build valgrind debug -DKVSLOT_TIMEOUT_MULTIPLIER=10 "-DKVSLOT_TEST_WRAPPER=$wrapper"
+  run valgrind
+  ;;
+esac
