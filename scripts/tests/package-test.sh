@@ -30,40 +30,34 @@ is "kvslot list: status" "$status" 0
 has "kvslot list" "$out" "$prefix/lib/kvslot/kvslot-lmdb.so"
 has "kvslot list" "$out" "$prefix/lib/kvslot/kvslot-mock.so"
 
-# A program, and a test that uses the kit.
+# The program of README.md, and one that links the kit.
 mkdir program
 cat >program/CMakeLists.txt <<'EOF'
 cmake_minimum_required(VERSION 3.25)
 project(program C)
 find_package(kvslot REQUIRED COMPONENTS sdk testkit)
 add_executable(program program.c)
-target_link_libraries(program PRIVATE kvslot::sdk kvslot::testkit)
+target_link_libraries(program PRIVATE kvslot::sdk)
+add_executable(kit kit.c)
+target_link_libraries(kit PRIVATE kvslot::testkit)
 EOF
-cat >program/program.c <<'EOF'
-#include <kvslot/kvslot.h>
+sed -n '/^```c$/,/^```$/p' "$scripts/../README.md" | grep -v '^```' >program/program.c
+cat >program/kit.c <<'EOF'
 #include <kvslot/testkit.h>
+#include <kvslot/kvslot.h>
 #include <stdio.h>
 
 int main(void)
 {
-    kvs_engine *engine;
-    struct kvs_error err;
-    char back[5] = "";
-    uint64_t size = 0;
-    if (kvs_engine_open("mock:package", NULL, 0, &engine, &err) != KVS_OK ||
-        kvs_put(engine, "key", 3, "value", 5, &err) != KVS_OK || kvs_query(engine, "key", 3, &size, &err) != KVS_OK ||
-        kvs_get(engine, "key", 3, back, 5, &err) != KVS_OK || kvs_engine_close(engine, KVS_SEC(5), &err) != KVS_OK) {
-        puts(err.text);
-        return 1;
-    }
-    printf("%s %.5s %d\n", kvs_version(), back, (int)size);
-    return 0;
+    return puts(kvs_version()) < 0;
 }
 EOF
-cmake -S program -B program/build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log
+cmake -S program -B program/build -DCMAKE_PREFIX_PATH="$prefix" "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror" >cmake.log
 cmake --build program/build >>cmake.log
 try program/build/program
-is "the program" "$out" "$(sed -n 's/^#define KVS_VERSION_TEXT "\(.*\)"/\1/p' "$prefix/include/kvslot/types.h") value 5"
+is "the program of README.md" "$out" "a block of the cache"
+try program/build/kit
+is "the version" "$out" "$(sed -n 's/^#define KVS_VERSION_TEXT "\(.*\)"/\1/p' "$prefix/include/kvslot/types.h")"
 
 # An unknown component, and a version from the future.
 for wanted in "kvslot REQUIRED COMPONENTS nothing" "kvslot 0.999 REQUIRED"; do
