@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file testkit.h
+ * The conformance testkit as a library: runs the suite against a backend and gives a verdict.
+ *
+ *     struct kvs_conform_config cfg;
+ *     struct kvs_conform_summary sum;
+ *     struct kvs_error err;
+ *     kvs_conform_config_init(&cfg);
+ *     cfg.target = "lmdb:/var/tmp/kv";
+ *     cfg.out = stdout;
+ *     if (kvs_conform_run(&cfg, &sum, &err) != KVS_OK)
+ *         errx(1, "%s", err.text);
+ *
+ * Each case runs in a process of its own, the program `kvslot-case`, with its own process group, its output
+ * captured, and a deadline; so a backend that crashes or hangs costs one case and not the run. The suite
+ * touches only keys under a random prefix of the run's own, and removes them, also after a crash, where the
+ * store can remove. Since 0.1 for all that stands here.
+ */
+#ifndef KVSLOT_TESTKIT_H
+#define KVSLOT_TESTKIT_H
+
+#include <kvslot/kvslot.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How one case ended. */
+enum kvs_conform_outcome {
+    KVS_CONFORM_PASS = 0,
+    KVS_CONFORM_FAIL = 1,
+    KVS_CONFORM_SKIPPED = 2,       /**< left out because the caller asked for it */
+    KVS_CONFORM_NOT_SUPPORTED = 3, /**< needs a capability or limit that the store says it does not have */
+    KVS_CONFORM_CRASH = 4,         /**< died of a signal, or without its report */
+    KVS_CONFORM_TIMEOUT = 5,       /**< did not end in its time, and was killed where that was needed */
+};
+
+/** What the cases say together. */
+enum kvs_conform_verdict {
+    KVS_CONFORM_VERDICT_PASS = 0,    /**< every core case is PASS, no other failed, none was skipped */
+    KVS_CONFORM_VERDICT_PARTIAL = 1, /**< nothing failed, but a core case is NOT_SUPPORTED, a case was
+                                        skipped, or none is PASS */
+    KVS_CONFORM_VERDICT_FAIL = 2,    /**< a case is FAIL, CRASH or TIMEOUT */
+};
+
+/** Core: what every backend can do (READ, WRITE, QUERY). Extended: what needs a further capability. */
+enum kvs_conform_profile {
+    KVS_CONFORM_CORE = 0,
+    KVS_CONFORM_EXTENDED = 1,
+};
+
+/** What to run. Fill it with kvs_conform_config_init(), then set what is needed; all it points to stays the
+ * caller's and must stay valid until kvs_conform_run() has returned. */
+struct kvs_conform_config {
+    size_t size;             /**< sizeof(struct kvs_conform_config) */
+    const char *target;      /**< a backend's name or a URI; may be NULL where plugin_file is given */
+    const char *plugin_file; /**< a kvslot-NAME.so, loaded first; or NULL */
+    const struct kvs_param_value
+        *params;        /**< nparams parameters, as for kvs_engine_open; a secret's @fd:N is read once */
+    size_t nparams;     /**< how many */
+    const char *filter; /**< ids, globs (`keys.*`) or tags (`tag:slow`), apart by commas; NULL: all cases */
+    const char *skip;   /**< the same form: these are SKIPPED; NULL: none */
+    unsigned jobs;      /**< cases at once; 0: 1 */
+    double timeout_multiplier; /**< of every time limit, greater than 0; 0: 1 */
+    uint64_t seed;             /**< of all random bytes; 0: one is drawn, and printed */
+    unsigned repeat;           /**< rounds of each case, until one is not PASS; 0: 1 */
+    const char *json_file;     /**< where the JSON report goes; NULL: nowhere */
+    const char *case_program;  /**< kvslot-case, or a program around kvs_conform_case_main(); NULL: the one
+                                  that  is beside the running library or program */
+    FILE *out;                 /**< where the table goes; NULL: nowhere */
+};
+
+/** What came out. Set size before the call. */
+struct kvs_conform_summary {
+    size_t size;        /**< sizeof(struct kvs_conform_summary) */
+    uint32_t verdict;   /**< enum kvs_conform_verdict */
+    uint32_t total;     /**< cases that were selected: the sum of those below */
+    uint32_t counts[6]; /**< by enum kvs_conform_outcome */
+    int conformant;     /**< 1: a pass of the whole suite on a store that is not EMULATED; else 0 */
+    uint64_t seed;      /**< the seed that was used */
+    uint64_t duration_ms;
+};
+
+/** One case of the suite. Static memory. */
+struct kvs_conform_case {
+    size_t size;              /**< sizeof(struct kvs_conform_case) of the library */
+    const char *id;           /**< "roundtrip.odd_sizes" */
+    const char *title;        /**< one line */
+    const char *explain;      /**< what it does, and what a failure means */
+    const char *requirements; /**< ids of docs/contract.md, apart by spaces */
+    const char *tags;         /**< words, apart by spaces; "" where there are none */
+    uint64_t needs;           /**< enum kvs_cap bits without which it is NOT_SUPPORTED */
+    uint32_t profile;         /**< enum kvs_conform_profile */
+    uint32_t timeout_ms;      /**< its deadline, before the multiplier */
+};
+
+/** Zeroes the configuration and sets its size. Any thread. */
+KVS_EXPORT void kvs_conform_config_init(struct kvs_conform_config *cfg);
+
+/**
+ * Runs the cases and waits for them. Before the first one the target is opened once, in a process of its own:
+ * what that fails with is this call's answer. It starts children and waits for them by their ids; SIGCHLD
+ * must not be ignored. Secrets go to the children through a pipe, and stand in no table, report or reproduce
+ * line.
+ * @param cfg  what to run
+ * @param out  out, may be NULL; set when cases ran, whatever the answer
+ * @return KVS_OK: the verdict is pass or partial (`out` says which). KVS_MISMATCH: the verdict is fail.
+ *         KVS_INVALID_PARAM: no case matches the filter, a filter that cannot be, a multiplier below 0; or a
+ * target or parameter that open refuses. KVS_NOT_FOUND: no such backend, or no kvslot-case. KVS_IO: the
+ * report or the table could not be written. Else what opening the target failed with. Any thread; several
+ * runs at once are fine.
+ */
+KVS_EXPORT int kvs_conform_run(const struct kvs_conform_config *cfg, struct kvs_conform_summary *out,
+                               struct kvs_error *err);
+
+/** Calls each(arg, case) for every case, in the order in which they run, until it answers other than 0.
+ * @return that answer, or KVS_OK. Any thread. */
+KVS_EXPORT int kvs_conform_list(int (*each)(void *arg, const struct kvs_conform_case *info), void *arg);
+
+/** Finds a case by its id. @param info out: static memory. @return KVS_OK; KVS_NOT_FOUND: no such case (the
+ * text names the nearest). Any thread. */
+KVS_EXPORT int kvs_conform_find(const char *id, const struct kvs_conform_case **info, struct kvs_error *err);
+
+/** Prints a case: title, what it does, what a failure means, requirements, capabilities. @return KVS_OK;
+ * KVS_NOT_FOUND: no such case (the text names the nearest); KVS_IO: `out` could not be written. Any thread.
+ */
+KVS_EXPORT int kvs_conform_explain(const char *id, FILE *out, struct kvs_error *err);
+
+/** A verdict's name: "pass", "partial", "fail"; "?" for a number that is none. Static memory. Any thread. */
+KVS_EXPORT const char *kvs_conform_verdict_name(uint32_t verdict);
+/** An outcome's name: "PASS", "NOT_SUPPORTED"; "?" for a number that is none. Static memory. Any thread. */
+KVS_EXPORT const char *kvs_conform_outcome_name(uint32_t outcome);
+
+/**
+ * The main of kvslot-case. A backend that is linked into a program instead of being a plugin is tested
+ * through a program of its own, given as case_program:
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         kvs_backend_register(&my_backend, NULL);
+ *         return kvs_conform_case_main(argc, argv);
+ *     }
+ *
+ * It needs the pipes that kvs_conform_run() makes and says so where they are missing. @return main's result.
+ */
+KVS_EXPORT int kvs_conform_case_main(int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
