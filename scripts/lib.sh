@@ -46,7 +46,7 @@ need() {
 }
 
 # What every build takes.
-build_packages=(gcc libc6-dev cmake ninja-build liblmdb-dev libjansson-dev)
+build_packages=(gcc libc6-dev make cmake ninja-build liblmdb-dev libjansson-dev)
 
 # Every part is asked for by name: a missing dependency is an error then, not a part left out.
 build_options=(-DKVSLOT_WERROR=ON -DKVSLOT_LMDB=ON -DKVSLOT_TESTKIT=ON -DKVSLOT_COMMAND=ON)
