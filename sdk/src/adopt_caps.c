@@ -48,9 +48,9 @@ int kvs_adopt_caps(struct kvs_backend *b, const struct kvs_adopt *adopt)
     take_function(b, KVS_CAP_LIST, b->list != NULL);
     int rc = need_function(b, KVS_CAP_LIST, b->list != NULL, "list", adopt);
     if (rc == KVS_OK)
-        rc = need_function(b, KVS_CAP_QUERY, !blocking || b->query, "query", adopt);
+        rc = need_function(b, KVS_CAP_QUERY, !b->put || b->query, "query", adopt);
     if (rc == KVS_OK)
-        rc = need_function(b, KVS_CAP_REMOVE, !blocking || b->remove, "remove", adopt);
+        rc = need_function(b, KVS_CAP_REMOVE, !b->put || b->remove, "remove", adopt);
     if (rc == KVS_OK)
         rc = need_function(b, KVS_CAP_CANCEL, blocking || b->cancel, "cancel", adopt);
     if (rc != KVS_OK)

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters of an engine: where their values come from, and what is refused. */
+#include "expect.h"
+#include "log.h"
+#include "params.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct kvs_param redis_params[] = {
+    {.name = "user", .uri = "user"},
+    {.name = "password", .uri = "password", .env = "TEST_PASSWORD", .flags = KVS_PARAM_SECRET},
+    {.name = "host", .uri = "host", .def = "localhost"},
+    {.name = "port", .uri = "port", .def = "6379", .type = KVS_PARAM_INT, .min = 1, .max = 65535},
+    {.name = "socket", .uri = "unix:path other:path"},
+    {.name = "db", .uri = "path", .def = "0", .env = "TEST_DB", .type = KVS_PARAM_INT, .min = 0, .max = 15},
+    {.name = "tls", .def = "no", .env = "TEST_TLS", .type = KVS_PARAM_BOOL},
+    {.name = "mode", .def = "fast", .choices = "fast|safe", .type = KVS_PARAM_ENUM},
+    {.name = "window", .type = KVS_PARAM_SIZE, .env = "TEST_WINDOW"},
+    {.name = "pin", .env = "TEST_PIN", .def = "7", .type = KVS_PARAM_INT, .flags = KVS_PARAM_SECRET},
+};
+static const struct kvs_backend redis = {
+    .name = "redis",
+    .schemes = "rediss?tls=yes&mode=safe valkey",
+    .params = redis_params,
+    .nparams = sizeof redis_params / sizeof redis_params[0],
+};
+static const struct kvs_param strict_params[] = {
+    {.name = "path", .uri = "path", .env = "TEST_PATH", .flags = KVS_PARAM_REQUIRED},
+};
+static const struct kvs_backend strict = {.name = "strict", .params = strict_params, .nparams = 1};
+static const struct kvs_backend plain = {.name = "plain"};
+
+#define MOST_VALUES 4
+struct given {
+    const struct kvs_param_value values[MOST_VALUES];
+};
+#define GIVEN(...) ((struct given){{__VA_ARGS__}}.values)
+
+static size_t count(const struct kvs_param_value *values)
+{
+    size_t n = 0;
+    while (n < MOST_VALUES && values && values[n].name)
+        n++;
+    return n;
+}
+
+static struct kvs_params *resolve(const struct kvs_backend *backend, const char *target,
+                                  const struct kvs_param_value *values)
+{
+    struct kvs_params *params;
+    struct kvs_error err = {0};
+    expect_status(kvs_params_resolve(backend, target, values, count(values), &params, &err), KVS_OK, &err);
+    return params;
+}
+
+static struct kvs_error refused(const struct kvs_backend *backend, const char *target,
+                                const struct kvs_param_value *values)
+{
+    struct kvs_params *params = (void *)1;
+    struct kvs_error err = {0};
+    int rc = kvs_params_resolve(backend, target, values, count(values), &params, &err);
+    if (rc != KVS_INVALID_PARAM)
+        fail_msg("'%s' gave %s", target, kvs_status_name(rc));
+    assert_int_equal(err.status, KVS_INVALID_PARAM);
+    assert_null(params);
+    return err;
+}
+
+static void expect_str(const struct kvs_params *params, const char *name, const char *want)
+{
+    const char *text;
+    size_t len;
+    assert_int_equal(kvs_params_str(params, name, &text, &len), KVS_OK);
+    if (want)
+        assert_string_equal(text, want);
+    else
+        assert_null(text);
+    assert_int_equal(len, want ? strlen(want) : 0);
+}
+
+static void expect_i64(const struct kvs_params *params, const char *name, int64_t want)
+{
+    int64_t n;
+    assert_int_equal(kvs_params_i64(params, name, &n), KVS_OK);
+    assert_true(n == want);
+}
+
+/* KVS-REQ-500 KVS-REQ-502 KVS-REQ-530 */
+static void the_sdk_has_its_own(void **state)
+{
+    (void)state;
+    struct kvs_params *params = resolve(&plain, "plain", NULL);
+    expect_i64(params, "timeout", INT64_C(30000000000));
+    expect_i64(params, "cancel_grace", INT64_C(1000000000));
+    expect_i64(params, "ttl", 0);
+    expect_str(params, "prefix", "");
+    expect_i64(params, "threads", 4);
+    expect_i64(params, "inline_bytes", 65536);
+    expect_i64(params, "connect", 0);
+    expect_i64(params, "trace", 0);
+    int64_t n;
+    const char *text = "x";
+    assert_int_equal(kvs_params_i64(params, "prefix", &n), KVS_NOT_FOUND);
+    assert_int_equal(kvs_params_i64(params, "nothing", &n), KVS_NOT_FOUND);
+    assert_int_equal(kvs_params_i64(params, NULL, &n), KVS_NOT_FOUND);
+    assert_int_equal(kvs_params_str(params, "nothing", &text, NULL), KVS_NOT_FOUND);
+    assert_null(text);
+    kvs_params_free(params);
+    kvs_params_free(NULL);
+
+    params =
+        resolve(&plain, "plain:?timeout=500ms&ttl=2s&trace=1", GIVEN({"connect", "lazy"}, {"prefix", "a/"}));
+    expect_i64(params, "timeout", 500000000);
+    expect_i64(params, "ttl", INT64_C(2000000000));
+    expect_i64(params, "trace", 1);
+    expect_i64(params, "connect", 1);
+    expect_str(params, "connect", "lazy");
+    expect_str(params, "prefix", "a/");
+    kvs_params_free(params);
+
+    size_t count_of_all;
+    const struct kvs_param *all = kvs_sdk_params(&count_of_all);
+    assert_int_equal(count_of_all, 8);
+    for (size_t i = 0; i < count_of_all; i++) {
+        assert_true(kvs_param_reserved(all[i].name));
+        assert_non_null(all[i].help);
+        assert_non_null(all[i].def);
+    }
+    assert_true(kvs_param_reserved("bounce"));
+    assert_true(kvs_param_reserved("progress"));
+    assert_false(kvs_param_reserved("path"));
+}
+
+/* KVS-REQ-505 KVS-REQ-506 */
+static void the_sdks_own_are_checked(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        {"timeout", "30", "a duration"},
+        {"timeout", "-1s", "a duration"},
+        {"cancel_grace", "", "a duration"},
+        {"threads", "0", "from 1 to 256"},
+        {"threads", "257", "from 1 to 256"},
+        {"threads", "4.", "from 1 to 256"},
+        {"inline_bytes", "1.5MiB", "a size"},
+        {"connect", "soon", "eager|lazy"},
+        {"trace", "maybe", "yes or no"},
+        {"ttl", "500us", "whole milliseconds"},
+        {"ttl", "1500us", "whole milliseconds"},
+        {"bounce", "yes", "not in this version"},
+        {"progress", "thread", "not in this version"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct kvs_error err = refused(&plain, "plain", GIVEN({rows[i][0], rows[i][1]}));
+        expect_text(err.text, rows[i][0]);
+        expect_text(err.text, rows[i][2]);
+        if (strcmp(rows[i][2], "not in this version") != 0)
+            expect_text(err.text, rows[i][1]);
+    }
+    kvs_params_free(resolve(&plain, "plain:?ttl=1ms&threads=256", NULL));
+}
+
+/* KVS-REQ-521 KVS-REQ-523 */
+static void parts_of_a_uri_fill_parameters(void **state)
+{
+    (void)state;
+    struct kvs_params *params = resolve(&redis, "redis://me:pw@[::1]:7000/3?tls=on", NULL);
+    expect_str(params, "user", "me");
+    expect_str(params, "password", "pw");
+    expect_str(params, "host", "::1");
+    expect_i64(params, "port", 7000);
+    expect_i64(params, "db", 3);
+    expect_i64(params, "tls", 1);
+    expect_str(params, "socket", NULL);
+    expect_str(params, "window", NULL);
+    int64_t n;
+    assert_int_equal(kvs_params_i64(params, "window", &n), KVS_NOT_FOUND);
+    kvs_params_free(params);
+
+    params = resolve(&redis, "redis+unix:/run/s?db=2", NULL);
+    expect_str(params, "socket", "/run/s");
+    expect_i64(params, "db", 2);
+    expect_str(params, "host", "localhost");
+    kvs_params_free(params);
+    params = resolve(&redis, "redis+other:///x", NULL);
+    expect_str(params, "socket", "/x");
+    kvs_params_free(params);
+    params = resolve(&redis, "redis:9", NULL);
+    expect_i64(params, "db", 9);
+    kvs_params_free(params);
+    kvs_params_free(resolve(&plain, "plain:", NULL));
+}
+
+/* KVS-REQ-524 */
+static void parts_that_nobody_takes(void **state)
+{
+    (void)state;
+    struct kvs_error err = refused(&plain, "plain:/x", NULL);
+    expect_text(err.text, "a path, which backend 'plain' does not take");
+    err = refused(&strict, "strict://h/x", NULL);
+    expect_text(err.text, "a host");
+    err = refused(&strict, "strict://:1/x", NULL);
+    expect_text(err.text, "a port");
+    err = refused(&strict, "strict://u@/x", NULL);
+    expect_text(err.text, "a user");
+    err = refused(&strict, "strict://:hunter2@/x", NULL);
+    expect_text(err.text, "a password");
+    expect_no_text(err.text, "hunter2");
+    err = refused(&redis, "redis+tls://h", NULL);
+    expect_text(err.text, "no variant 'tls'");
+    err = refused(&redis, "redis://h/sixteen", NULL);
+    expect_text(err.text, "parameter 'db' is 'sixteen'");
+    err = refused(&redis, "other://h", NULL);
+    expect_text(err.text, "no scheme 'other'");
+}
+
+/* KVS-REQ-509 */
+static void unknown_names_are_refused(void **state)
+{
+    (void)state;
+    struct kvs_error err = refused(&redis, "redis://h?tiemout=hunter2", NULL);
+    expect_text(err.text, "no parameter 'tiemout'; did you mean 'timeout'?");
+    expect_text(err.text, "window");
+    expect_no_text(err.text, "hunter2");
+    err = refused(&redis, "redis", GIVEN({"pasword", "hunter2"}));
+    expect_text(err.text, "did you mean 'password'?");
+    expect_no_text(err.text, "hunter2");
+    err = refused(&plain, "plain", GIVEN({"zzz\n", "1"}));
+    expect_text(err.text, "no parameter 'zzz\\x0a'; it takes timeout, cancel_grace");
+    expect_no_text(err.text, "did you mean");
+    err = refused(&plain, "plain", GIVEN({"timeout", NULL}));
+    expect_text(err.text, "has no value");
+    struct kvs_params *params;
+    struct kvs_param_value nameless = {NULL, "1"};
+    expect_status(kvs_params_resolve(&plain, "plain", &nameless, 1, &params, &err), KVS_INVALID_PARAM, &err);
+    expect_status(kvs_params_resolve(&plain, "plain", NULL, 1, &params, &err), KVS_INVALID_PARAM, &err);
+    expect_status(kvs_params_resolve(&plain, NULL, NULL, 0, &params, &err), KVS_INVALID_PARAM, &err);
+}
+
+/* KVS-REQ-525 */
+static void nothing_is_given_twice(void **state)
+{
+    (void)state;
+    struct kvs_error err = refused(&redis, "redis://h?tls=no&tls=no", NULL);
+    expect_text(err.text, "parameter 'tls' is given twice, both in the target");
+    err = refused(&redis, "redis://h?host=h", NULL);
+    expect_text(err.text, "parameter 'host' is given twice, both in the target");
+    err = refused(&redis, "redis://h", GIVEN({"host", "h"}));
+    expect_text(err.text, "parameter 'host' is given twice, in the target and beside it");
+    err = refused(&redis, "redis", GIVEN({"db", "1"}, {"db", "1"}));
+    expect_text(err.text, "parameter 'db' is given twice, both beside the target");
+    err = refused(&redis, "redis://:hunter2@h", GIVEN({"password", "hunter2"}));
+    expect_text(err.text, "'password'");
+    expect_no_text(err.text, "hunter2");
+}
+
+/* KVS-REQ-522 */
+static void further_schemes_set_values(void **state)
+{
+    (void)state;
+    setenv("TEST_TLS", "no", 1);
+    struct kvs_params *params = resolve(&redis, "rediss://h", NULL);
+    expect_i64(params, "tls", 1);
+    expect_i64(params, "mode", 1);
+    kvs_params_free(params);
+    params = resolve(&redis, "rediss", NULL);
+    expect_i64(params, "tls", 1);
+    kvs_params_free(params);
+    params = resolve(&redis, "valkey://h", NULL);
+    expect_i64(params, "tls", 0);
+    kvs_params_free(params);
+    params = resolve(&redis, "rediss://h?tls=true", GIVEN({"mode", "safe"}));
+    expect_i64(params, "tls", 1);
+    kvs_params_free(params);
+    struct kvs_error err = refused(&redis, "rediss://h?tls=off", NULL);
+    expect_text(err.text, "parameter 'tls' is 'off', but the target's scheme sets 'yes'");
+    err = refused(&redis, "rediss://h", GIVEN({"mode", "fast"}));
+    expect_text(err.text, "'mode'");
+    unsetenv("TEST_TLS");
+}
+
+struct seen {
+    int count;
+    char text[2000];
+};
+
+static void see(void *arg, int level, const char *text)
+{
+    struct seen *seen = arg;
+    assert_int_equal(level, KVS_LOG_WARN);
+    seen->count++;
+    snprintf(seen->text, sizeof seen->text, "%s", text);
+}
+
+/* KVS-REQ-507 KVS-REQ-508 KVS-REQ-513 KVS-REQ-515 */
+static void the_environment_comes_before_the_default(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    kvs_set_log(see, &seen, KVS_LOG_WARN);
+    setenv("TEST_DB", "5", 1);
+    setenv("TEST_PASSWORD", "from the environment", 1);
+    setenv("KVSLOT_THREADS", "9", 1);
+    struct kvs_params *params = resolve(&redis, "redis", NULL);
+    expect_i64(params, "db", 5);
+    expect_str(params, "password", "from the environment");
+    expect_i64(params, "threads", 9);
+    kvs_params_free(params);
+    params = resolve(&redis, "redis://h/6", NULL);
+    expect_i64(params, "db", 6);
+    kvs_params_free(params);
+    params = resolve(&redis, "redis", GIVEN({"db", "7"}));
+    expect_i64(params, "db", 7);
+    kvs_params_free(params);
+    assert_int_equal(seen.count, 0);
+
+    setenv("TEST_DB", "many", 1);
+    params = resolve(&redis, "redis", NULL);
+    expect_i64(params, "db", 0);
+    kvs_params_free(params);
+    assert_int_equal(seen.count, 1);
+    expect_text(seen.text, "TEST_DB");
+    expect_text(seen.text, "'many'");
+    unsetenv("TEST_DB");
+
+    setenv("TEST_WINDOW", "", 1);
+    params = resolve(&redis, "redis", NULL);
+    expect_str(params, "window", NULL);
+    kvs_params_free(params);
+    assert_int_equal(seen.count, 2);
+    unsetenv("TEST_WINDOW");
+
+    setenv("TEST_PIN", "hunter2", 1);
+    params = resolve(&redis, "redis", NULL);
+    expect_i64(params, "pin", 7);
+    kvs_params_free(params);
+    assert_int_equal(seen.count, 3);
+    expect_text(seen.text, "TEST_PIN");
+    expect_no_text(seen.text, "hunter2");
+    unsetenv("TEST_PIN");
+    unsetenv("TEST_PASSWORD");
+    unsetenv("KVSLOT_THREADS");
+    kvs_set_log(NULL, NULL, KVS_LOG_WARN);
+}
+
+static void required_parameters(void **state)
+{
+    (void)state;
+    struct kvs_error err = refused(&strict, "strict", NULL);
+    expect_text(err.text, "backend 'strict' needs parameter 'path'");
+    expect_text(err.text, "TEST_PATH");
+    refused(&strict, "strict:", NULL);
+    kvs_params_free(resolve(&strict, "strict:x", NULL));
+    kvs_params_free(resolve(&strict, "strict", GIVEN({"path", ""})));
+    setenv("TEST_PATH", "x", 1);
+    kvs_params_free(resolve(&strict, "strict", NULL));
+    unsetenv("TEST_PATH");
+}
+
+static char folder[4000];
+
+static const char *write_file(const char *name, const void *data, size_t len)
+{
+    static char path[4100];
+    snprintf(path, sizeof path, "@%s/%s", folder, name);
+    FILE *f = fopen(path + 1, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, len, f), len);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+static void expect_secret(const char *given, const char *want)
+{
+    struct kvs_params *params = resolve(&redis, "redis", GIVEN({"password", given}));
+    expect_str(params, "password", want);
+    kvs_params_free(params);
+}
+
+static void expect_no_secret(const char *given, const char *why)
+{
+    struct kvs_error err = refused(&redis, "redis", GIVEN({"password", given}));
+    expect_text(err.text, "parameter 'password'");
+    expect_text(err.text, given + 1);
+    expect_text(err.text, why);
+    expect_no_text(err.text, "hunter2");
+}
+
+/* KVS-REQ-511 */
+static void secrets_from_files(void **state)
+{
+    (void)state;
+    expect_secret(write_file("a", "hunter2", 7), "hunter2");
+    expect_secret(write_file("a", "hunter2\n", 8), "hunter2");
+    expect_secret(write_file("a", "hunter2\n\n", 9), "hunter2\n");
+    expect_secret(write_file("a", "hunter2\r\n", 9), "hunter2\r");
+    expect_secret(write_file("a", "@fd:0", 5), "@fd:0");
+    expect_secret(write_file("a", "", 0), "");
+    expect_secret(write_file("a", "\n", 1), "");
+    static char large[65538];
+    memset(large, 'x', sizeof large);
+    const char *path = write_file("a", large, 65536);
+    struct kvs_params *params = resolve(&redis, "redis", GIVEN({"password", path}));
+    const char *text;
+    size_t len;
+    kvs_params_str(params, "password", &text, &len);
+    assert_int_equal(len, 65536);
+    kvs_params_free(params);
+    expect_no_secret(write_file("a", large, 65537), "more than 64KiB");
+    expect_no_secret(write_file("a", "hunter2\0", 8), "NUL");
+    expect_no_secret("@/nonexistent/file", "No such file");
+    char given[4100];
+    snprintf(given, sizeof given, "@%s", folder);
+    expect_no_secret(given, "Is a directory");
+    expect_no_secret("@", "cannot be read");
+    /* In the target, and in the environment. */
+    char target[4200];
+    snprintf(target, sizeof target, "redis://h?password=%s", write_file("a", "hunter2\n", 8));
+    params = resolve(&redis, target, NULL);
+    expect_str(params, "password", "hunter2");
+    kvs_params_free(params);
+    setenv("TEST_PASSWORD", path, 1);
+    params = resolve(&redis, "redis", NULL);
+    expect_str(params, "password", "hunter2");
+    kvs_params_free(params);
+    unsetenv("TEST_PASSWORD");
+    /* A number is a secret too, and is checked without being shown. */
+    params = resolve(&redis, "redis", GIVEN({"pin", write_file("a", "42\n", 3)}));
+    expect_i64(params, "pin", 42);
+    kvs_params_free(params);
+    struct kvs_error err = refused(&redis, "redis", GIVEN({"pin", write_file("a", "hunter2", 7)}));
+    expect_no_text(err.text, "hunter2");
+}
+
+/* KVS-REQ-511 */
+static void secrets_from_descriptors(void **state)
+{
+    (void)state;
+    int ends[2];
+    char given[32];
+    assert_int_equal(pipe(ends), 0);
+    snprintf(given, sizeof given, "@fd:%d", ends[0]);
+    assert_int_equal(write(ends[1], "hunter2\n", 8), 8);
+    close(ends[1]);
+    expect_secret(given, "hunter2");
+    assert_int_equal(fcntl(ends[0], F_GETFD) >= 0, 1); /* the descriptor stays the caller's */
+    expect_no_secret(given, "nothing left");
+    close(ends[0]);
+    expect_no_secret(given, "Bad file descriptor");
+    expect_no_secret("@fd:", "not fd: and the number");
+    expect_no_secret("@fd:x", "not fd: and the number");
+    expect_no_secret("@fd:-1", "not fd: and the number");
+    expect_no_secret("@fd:1x", "not fd: and the number");
+    expect_no_secret("@fd:99999999999", "not fd: and the number");
+}
+
+/* KVS-REQ-512 */
+static void other_parameters_are_plain_text(void **state)
+{
+    (void)state;
+    struct kvs_params *params = resolve(
+        &redis, "redis", GIVEN({"user", "@/nonexistent/file"}, {"host", "@fd:0"}, {"prefix", "@fd:99"}));
+    expect_str(params, "user", "@/nonexistent/file");
+    expect_str(params, "host", "@fd:0");
+    expect_str(params, "prefix", "@fd:99");
+    kvs_params_free(params);
+}
+
+/* Random queries over the names that matter: no crash, no leak; secrets are wiped by way of their one owner.
+ */
+static void random_parameters(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tls",     "db",   "password", "window", "nothing",
+                                        "timeout", "user", "ttl",      "mode"};
+    static const char *const texts[] = {"",   "1",   "yes", "10us",       "4KiB", "safe",
+                                        "-1", "%41", "%",   "@/dev/null", "x"};
+    static const char *const starts[] = {"redis://h", "rediss:", "redis+unix:/s", "valkey://u:p@h/1",
+                                         "redis:3"};
+    uint64_t seed = 11;
+    int good = 0, bad = 0;
+    kvs_set_log(NULL, NULL, KVS_LOG_ERROR);
+    for (int i = 0; i < 5000; i++) {
+        char target[400];
+        strcpy(target, starts[next_random(&seed) % 5]);
+        for (uint32_t n = next_random(&seed) % 4, k = 0; k < n; k++)
+            snprintf(target + strlen(target), sizeof target - strlen(target), "%c%s=%s", k ? '&' : '?',
+                     names[next_random(&seed) % 9], texts[next_random(&seed) % 11]);
+        struct kvs_params *params;
+        struct kvs_error err = {0};
+        int rc = kvs_params_resolve(&redis, target, NULL, 0, &params, &err);
+        assert_true(rc == KVS_OK || (rc == KVS_INVALID_PARAM && err.text[0] && !params));
+        *(rc == KVS_OK ? &good : &bad) += 1;
+        kvs_params_free(params);
+    }
+    assert_true(good > 100 && bad > 100);
+    kvs_set_log(NULL, NULL, KVS_LOG_WARN);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    make_folder(folder, sizeof folder);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    char path[4100];
+    snprintf(path, sizeof path, "%s/a", folder);
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sdk_has_its_own),
+        cmocka_unit_test(the_sdks_own_are_checked),
+        cmocka_unit_test(parts_of_a_uri_fill_parameters),
+        cmocka_unit_test(parts_that_nobody_takes),
+        cmocka_unit_test(unknown_names_are_refused),
+        cmocka_unit_test(nothing_is_given_twice),
+        cmocka_unit_test(further_schemes_set_values),
+        cmocka_unit_test(the_environment_comes_before_the_default),
+        cmocka_unit_test(required_parameters),
+        cmocka_unit_test(secrets_from_files),
+        cmocka_unit_test(secrets_from_descriptors),
+        cmocka_unit_test(other_parameters_are_plain_text),
+        cmocka_unit_test(random_parameters),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
