@@ -80,6 +80,8 @@ void kvs_vlog(int level, const char *who, const char *fmt, va_list args)
     if (at > 0)
         vsnprintf(text + at, sizeof text - (size_t)at, fmt, args);
     flatten(text);
+    if (level == KVS_LOG_ASKED)
+        level = KVS_LOG_TRACE;
     if (level < KVS_LOG_ERROR)
         level = KVS_LOG_ERROR;
     kvs_proclock_take(KVS_LOCK_LOG);

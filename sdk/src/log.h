@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+/* Given out whatever the level, as KVS_LOG_TRACE: what an engine with trace=1 was asked to show. */
+#define KVS_LOG_ASKED (-100)
+
 /* Would a line of this level be given out; one atomic load. */
 bool kvs_log_on(int level);
 /* One line; `who` is a backend's name, or "sdk". Keeps errno. */

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-static pthread_mutex_t locks[KVS_LOCK_COUNT] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t locks[KVS_LOCK_COUNT] = {[0 ... KVS_LOCK_COUNT - 1] = PTHREAD_MUTEX_INITIALIZER};
 /* Which of them this thread holds: a fork from inside a log function or a plugin's load must not wait for
  * itself. */
 static _Thread_local bool held[KVS_LOCK_COUNT];

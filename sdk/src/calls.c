@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every call into a backend: one at a time where it is serial, shown where it is traced, and as part of a
+ * turn. */
+#include "engine.h"
+#include "log.h"
+
+#include <stdio.h>
+
+static const char *const op_names[] = {"READ", "WRITE", "QUERY", "REMOVE"};
+
+static uint64_t enter(kvs_engine *e)
+{
+    kvs_turn_begin();
+    if (e->serial)
+        kvs_mutex_lock(&e->serial_lock);
+    return e->trace ? kvs_now_ns() : 0;
+}
+
+static uint64_t leave(kvs_engine *e, uint64_t start)
+{
+    uint64_t took = e->trace ? kvs_now_ns() - start : 0;
+    if (e->serial)
+        kvs_mutex_unlock(&e->serial_lock);
+    return took;
+}
+
+static void trace(kvs_engine *e, uint64_t took, const char *fmt, ...) KVS_PRINTF(3, 4);
+static void trace(kvs_engine *e, uint64_t took, const char *fmt, ...)
+{
+    char what[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    kvs_log(KVS_LOG_ASKED, e->be->name, "%s, %llu.%03llu us", what, (unsigned long long)(took / 1000),
+            (unsigned long long)(took % 1000));
+}
+
+#define TRACE(...)                                                                                           \
+    do {                                                                                                     \
+        if (e->trace)                                                                                        \
+            trace(e, took, __VA_ARGS__);                                                                     \
+    } while (0)
+
+int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x)
+{
+    uint64_t start = enter(e);
+    int rc = e->be->submit(e->priv, &x->batch);
+    uint64_t took = leave(e, start);
+    TRACE("submit(%s, %u ios) = %s", op_names[x->batch.op], x->count, kvs_status_name(rc));
+    kvs_turn_end();
+    return rc;
+}
+
+void kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x)
+{
+    if (!e->be->cancel || !(e->limits.caps_native & KVS_CAP_CANCEL))
+        return;
+    uint64_t start = enter(e);
+    e->be->cancel(e->priv, &x->batch);
+    uint64_t took = leave(e, start);
+    TRACE("cancel(%s, %u ios)", op_names[x->batch.op], x->count);
+    kvs_turn_end();
+}
+
+int kvs_call_poll(kvs_engine *e, int max)
+{
+    uint64_t start = enter(e);
+    int rc = e->be->poll(e->priv, max);
+    uint64_t took = leave(e, start);
+    if (rc != 0) /* idle polls would hide all else */
+        TRACE("poll(%d) = %d", max, rc);
+    kvs_turn_end();
+    return rc;
+}
+
+/* An emulated QUERY: the value's size is what a READ of no bytes finds. */
+static int query_by_get(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io)
+{
+    struct kvs_batch batch = x->batch;
+    batch.op = KVS_READ;
+    int rc = e->be->get(e->priv, worker, &batch, io);
+    if (rc == KVS_MISMATCH && io->actual != KVS_ACTUAL_UNSET)
+        rc = KVS_OK;
+    if (rc == KVS_OK && io->actual == KVS_ACTUAL_UNSET)
+        io->actual = 0;
+    return rc;
+}
+
+static int call_op(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io)
+{
+    const struct kvs_backend *be = e->be;
+    switch (x->batch.op) {
+    case KVS_READ:
+        return be->get(e->priv, worker, &x->batch, io);
+    case KVS_WRITE:
+        return be->put(e->priv, worker, &x->batch, io);
+    case KVS_QUERY:
+        return be->query ? be->query(e->priv, worker, &x->batch, io) : query_by_get(e, worker, x, io);
+    default:
+        return be->remove(e->priv, worker, &x->batch, io);
+    }
+}
+
+int kvs_call_io(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io)
+{
+    uint64_t start = enter(e);
+    int rc = call_op(e, worker, x, io);
+    uint64_t took = leave(e, start);
+    if (e->trace) {
+        char key[80];
+        trace(e, took, "%s(\"%s\", %llu bytes) = %s", op_names[x->batch.op],
+              kvs_show_bytes(key, sizeof key, io->key, io->key_len), (unsigned long long)io->len,
+              kvs_status_name(rc));
+    }
+    kvs_turn_end();
+    return rc;
+}
+
+int kvs_call_worker_open(kvs_engine *e, void *worker)
+{
+    uint64_t start = enter(e);
+    int rc = e->be->worker_open(e->priv, worker);
+    uint64_t took = leave(e, start);
+    TRACE("worker_open() = %s", kvs_status_name(rc));
+    kvs_turn_end();
+    return rc;
+}
+
+void kvs_call_worker_close(kvs_engine *e, void *worker)
+{
+    uint64_t start = enter(e);
+    e->be->worker_close(e->priv, worker);
+    uint64_t took = leave(e, start);
+    TRACE("worker_close()");
+    kvs_turn_end();
+}
+
+int kvs_call_prep(kvs_engine *e, struct kvs_xfer *x)
+{
+    uint64_t start = enter(e);
+    int rc = e->be->prep(e->priv, &x->batch);
+    uint64_t took = leave(e, start);
+    TRACE("prep(%s, %u ios) = %s", op_names[x->batch.op], x->count, kvs_status_name(rc));
+    kvs_turn_end();
+    return rc;
+}
+
+void kvs_call_unprep(kvs_engine *e, struct kvs_xfer *x)
+{
+    if (!e->be->unprep)
+        return;
+    uint64_t start = enter(e);
+    e->be->unprep(e->priv, &x->batch);
+    uint64_t took = leave(e, start);
+    TRACE("unprep(%s, %u ios)", op_names[x->batch.op], x->count);
+    kvs_turn_end();
+}
+
+int kvs_call_register(kvs_engine *e, struct kvs_mem *m, const struct kvs_desc *desc)
+{
+    if (!e->be->on_register)
+        return KVS_OK;
+    uint64_t start = enter(e);
+    int rc = e->be->on_register(e->priv, m->priv, desc);
+    uint64_t took = leave(e, start);
+    TRACE("on_register(dev_id %llu, %llu bytes) = %s", (unsigned long long)m->dev_id,
+          (unsigned long long)m->len, kvs_status_name(rc));
+    kvs_turn_end();
+    return rc;
+}
+
+int kvs_call_deregister(kvs_engine *e, struct kvs_mem *m)
+{
+    if (!e->be->on_deregister)
+        return KVS_OK;
+    uint64_t start = enter(e);
+    int rc = e->be->on_deregister(e->priv, m->priv);
+    uint64_t took = leave(e, start);
+    TRACE("on_deregister(dev_id %llu) = %s", (unsigned long long)m->dev_id, kvs_status_name(rc));
+    kvs_turn_end();
+    return rc;
+}
+
+int kvs_call_list(kvs_engine *e, const void *prefix, size_t len,
+                  int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
+                  uint64_t deadline)
+{
+    uint64_t start = enter(e);
+    int rc = e->be->list(e->priv, prefix, len, each, arg, deadline);
+    uint64_t took = leave(e, start);
+    TRACE("list(%zu bytes of prefix) = %d", len, rc);
+    kvs_turn_end();
+    return rc;
+}

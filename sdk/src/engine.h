@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine's inside. Locks, in the order in which one thread may take them:
+ *   engine.serial > engine.mem_lock > engine.lock > pool.lock > slab lock > process locks.
+ * None but `serial` is ever held over a call into a backend, and none at all over a done function.
+ */
+#ifndef KVS_SRC_ENGINE_H
+#define KVS_SRC_ENGINE_H
+
+#include "err.h"
+#include "memtab.h"
+#include "params.h"
+#include "slab.h"
+#include "sync.h"
+
+#include <kvslot/backend.h>
+#include <kvslot/kvslot.h>
+#include <stdalign.h>
+
+#define KVS_ENGINE_MAGIC UINT32_C(0x6b76656e)
+#define KVS_XFER_MAGIC   UINT32_C(0x6b767866)
+#define KVS_DEAD_MAGIC   UINT32_C(0xdeadbeef)
+
+/* An io with what the SDK keeps beside it: two cache lines. */
+struct kvs_rec {
+    struct kvs_io io;
+    struct iovec iov;      /* the descriptor's memory; io.iov points here */
+    int32_t status;        /* of the round that settled it; written by the one who disarmed the slot */
+    kvs_a32 round;         /* that round, stored last; another than the transfer's: still open */
+    uint64_t bytes;        /* moved, or found by QUERY */
+    struct kvs_text *text; /* set by io_error before the io completes; NULL: none */
+    struct kvs_slot *slot; /* from prep to release */
+};
+
+struct kvs_text {
+    uint32_t round; /* the post it belongs to */
+    char s[];
+};
+
+/*
+ * kvs_xfer.word: how much of a posted transfer is open, and what its end must do. The count has one for each
+ * open io, one for each SDK call that has the batch in hand (submit, cancel), and one for a done function
+ * that has not returned. What brings it to 0 touches the transfer no more, but with ABANDONED, when it frees
+ * it.
+ */
+#define KVS_W_COUNT     UINT64_C(0xffffffff)
+#define KVS_W_WAITER    (UINT64_C(1) << 32) /* somebody waits in the park */
+#define KVS_W_DONE      (UINT64_C(1) << 33) /* a done function is still to be started */
+#define KVS_W_STARTED   (UINT64_C(1) << 34) /* it runs */
+#define KVS_W_HELD      (UINT64_C(1) << 35) /* ended TIMEOUT with ios open */
+#define KVS_W_ABANDONED (UINT64_C(1) << 36) /* freed by whoever brings the count to 0 */
+
+/* kvs_xfer.marks. One word, so that of submit and cancel the later one sees the earlier. */
+#define KVS_M_CANCEL    1u /* an early end was asked for */
+#define KVS_M_TIMEOUT   2u /* its deadline has passed: CANCELED is reported as TIMEOUT */
+#define KVS_M_SUBMITTED 4u /* the backend has the batch: its cancel may be called */
+
+struct kvs_xfer {
+    uint32_t magic;
+    uint32_t count;        /* immutable after prep, as all to `word` */
+    kvs_engine *engine;    /* counted in engine.refs */
+    struct kvs_rec *recs;  /* count of them */
+    struct kvs_mem **mems; /* the distinct local registrations, each counted once */
+    uint32_t nmems;
+    kvs_done_fn done;
+    void *done_arg;
+
+    kvs_a64 word;
+    kvs_a64 first_error; /* 0, or (index + 1) << 32 | status, of this round */
+    kvs_a32 marks;       /* KVS_M_ bits of this round */
+    uint32_t round;      /* of the last accepted post, 0: none yet; written by post */
+
+    struct kvs_batch batch;
+
+    /* Guarded by engine.lock. */
+    struct kvs_xfer *live_prev, *live_next;     /* all transfers of the engine */
+    struct kvs_xfer *posted_prev, *posted_next; /* those posted, in the order of their posts */
+    bool posted, grace;                         /* on the list; past its deadline, cancel was called */
+    bool prepped;                               /* the backend's unprep is owed */
+    uint64_t grace_end;
+    struct kvs_xfer *again_next;
+    bool again;
+
+    /* Guarded by pool.lock. */
+    struct kvs_xfer *pool_next;
+    uint32_t pool_index; /* the next io to hand out; count: none left */
+    bool pooled;
+
+    struct kvs_xfer *local_next; /* in a queue of one thread (turn.c), or in engine.deferred (engine.lock) */
+};
+
+struct kvs_mem {
+    kvs_engine *engine;
+    uint32_t type, key_len;
+    uint64_t addr, len, dev_id;
+    uint64_t uses;         /* prepared transfers that have it as local memory; guarded by engine.mem_lock */
+    uint64_t mark;         /* the last prep that counted it; guarded by engine.mem_lock */
+    struct kvs_mem *next;  /* in its bucket of (type, dev_id); guarded by engine.mem_lock */
+    struct kvs_mem **link; /* what points to it; guarded by engine.mem_lock */
+    void *priv;            /* the backend's mem_priv, or NULL */
+    const void *key;       /* key_len bytes, behind the structure; without prefix */
+};
+
+struct kvs_pool {
+    kvs_mutex lock;
+    kvs_cond work;
+    struct kvs_xfer *head, *tail; /* transfers with ios to hand out; guarded by lock, as all below */
+    uint64_t queued;              /* ios, or whole batches, that wait in the queue */
+    uint32_t threads, idle, max;
+    bool stop;
+    kvs_thread *thread; /* max of them, `threads` started */
+};
+
+struct kvs_engine {
+    uint32_t magic;
+    uint64_t epoch;
+    const struct kvs_backend *be; /* immutable after open, as all to `refs` */
+    struct kvs_params *params;
+    struct kvs_slab *slab;
+    struct kvs_limits limits;
+    void *priv;
+    const char *prefix;
+    size_t prefix_len;
+    uint64_t timeout, cancel_grace, ttl_ms, inline_bytes;
+    bool blocking, polls, serial, trace;
+    int event_fd; /* wakes a poll owner; -1 where there is none to wake */
+
+    kvs_a64 refs;    /* the handle, and each transfer */
+    kvs_a32 closing; /* posts are refused */
+    kvs_a32 closed;  /* the backend is closed: transfers only free */
+
+    kvs_mutex serial_lock; /* one call at a time into a serial backend */
+
+    kvs_mutex mem_lock;
+    struct kvs_memtab mems;
+
+    kvs_mutex lock; /* guards what follows, to the next comment */
+    struct kvs_xfer *live;
+    struct kvs_xfer *posted_head, *posted_tail;
+    uint64_t posts; /* so far */
+    struct kvs_xfer *again_head, *again_tail;
+    bool again_busy;
+    struct kvs_xfer *deferred_head, *deferred_tail; /* done functions for the service thread */
+    kvs_cond service_work;
+    kvs_thread service;
+    bool service_started, service_stop, service_asleep;
+    kvs_cond owner_left; /* poll ownership changed, or a poll completed something */
+    bool owned, owned_by_service;
+    uint32_t owner_waiters;
+
+    kvs_a64 again_count; /* on the AGAIN list; a hint for those who do not hold lock */
+    kvs_a64 polls_seen;  /* polls by callers, so that the service thread sees whether there are any */
+
+    struct kvs_pool pool;
+};
+
+/* ---- Calls into the backend (calls.c): they keep the serial lock, the trace and the turn
+ * ----------------------------- */
+
+int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x);
+void kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x);
+int kvs_call_poll(kvs_engine *e, int max);
+/* put, get, query or remove, as the batch's op says. */
+int kvs_call_io(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io);
+int kvs_call_worker_open(kvs_engine *e, void *worker);
+void kvs_call_worker_close(kvs_engine *e, void *worker);
+int kvs_call_prep(kvs_engine *e, struct kvs_xfer *x);
+void kvs_call_unprep(kvs_engine *e, struct kvs_xfer *x);
+int kvs_call_register(kvs_engine *e, struct kvs_mem *m, const struct kvs_desc *desc);
+int kvs_call_deregister(kvs_engine *e, struct kvs_mem *m);
+int kvs_call_list(kvs_engine *e, const void *prefix, size_t len,
+                  int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
+                  uint64_t deadline);
+
+/* ---- Turns (turn.c): what one thread owes once it is out of the backend
+ * ---------------------------------------------- */
+
+/* Done functions and posts that come up between begin and the outermost end run at that end, one after the
+ * other. */
+void kvs_turn_begin(void);
+void kvs_turn_end(void);
+bool kvs_turn_inside(void);
+void kvs_turn_add_done(struct kvs_xfer *x);
+/* In a done function of this thread: the post is kept for its end. False elsewhere. */
+bool kvs_turn_add_post(struct kvs_xfer *x);
+/* Is this thread inside a done function: of any transfer; of this one. */
+bool kvs_turn_in_done(void);
+struct kvs_frame;
+struct kvs_frame *kvs_turn_frame(const struct kvs_xfer *x);
+enum kvs_frame_wish { KVS_WISH_NONE, KVS_WISH_POST, KVS_WISH_FREE };
+void kvs_frame_set(struct kvs_frame *f, enum kvs_frame_wish wish);
+enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f);
+
+/* ---- Completion (settle.c)
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Settles one io if it is still open; only the winner's status counts. Answers whether the caller won. */
+bool kvs_settle(struct kvs_xfer *x, struct kvs_io *io, uint64_t token, int status);
+/* The same after the caller has won, by disarming the io's slot. */
+void kvs_settle_won(struct kvs_xfer *x, struct kvs_io *io, int status);
+/* Those of [from, to) that are open, by the SDK itself. */
+void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status, const char *text);
+/* Takes n from the count, and does what the end of a transfer asks for. */
+void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n);
+/* One more on the count, if the transfer is running: it cannot end before kvs_xfer_drop. */
+bool kvs_xfer_hold(struct kvs_xfer *x);
+/* Runs the done function of a transfer whose ios have ended, here and now; or where the word says STARTED
+ * already. */
+void kvs_done_run(struct kvs_xfer *x);
+void kvs_done_call(struct kvs_xfer *x);
+int kvs_xfer_status(const struct kvs_xfer *x);
+void kvs_io_text(struct kvs_rec *rec, uint32_t round, const char *fmt, va_list args) KVS_PRINTF(3, 0);
+
+static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
+{
+    return &x->recs[i];
+}
+
+/* ---- Post and AGAIN (post.c)
+ * ---------------------------------------------------------------------------------------------- */
+
+/* A post that was kept by a turn: as kvs_xfer_post, but an error ends every io. */
+void kvs_post_late(struct kvs_xfer *x);
+/* Posts again a transfer from its own done function; false where the engine takes no more posts. */
+bool kvs_post_again(struct kvs_xfer *x);
+/* Submits a batch that waited, with a hold on it; `first`: in front of the others, should it have to wait on.
+ */
+void kvs_submit_late(struct kvs_xfer *x, bool first);
+/* Offers waiting batches, oldest first, until one is not taken. */
+void kvs_again_offer(kvs_engine *e);
+/* Takes a batch off the AGAIN list; engine.lock held. */
+bool kvs_again_take(struct kvs_xfer *x);
+
+/* ---- Worker pool (pool.c)
+ * ------------------------------------------------------------------------------------------------- */
+
+int kvs_pool_init(kvs_engine *e, uint32_t threads);
+/* Every thread has ended and closed its worker; nothing is queued any more. */
+void kvs_pool_stop(kvs_engine *e);
+void kvs_pool_destroy(kvs_engine *e);
+/* Queues the transfer's ios. KVS_OK, or NO_MEMORY where not one worker could be started. */
+int kvs_pool_add(struct kvs_xfer *x);
+/* Takes back the ios that no worker has yet: [*from, count). */
+void kvs_pool_take(struct kvs_xfer *x, uint32_t *from);
+
+/* ---- Progress (progress.c) and the service thread (service.c)
+ * -------------------------------------------------------------- */
+
+/* Polls once if there is no owner, and offers waiting batches. */
+void kvs_progress_once(kvs_engine *e);
+/* Waits until ended(x) or `until`; as poll owner where the engine polls. */
+void kvs_progress_wait(struct kvs_xfer *x, uint64_t until);
+/* After completions outside poll: whoever sleeps as or behind the owner looks again. */
+void kvs_progress_kick(kvs_engine *e);
+/* Poll and sleep once as owner, at most to `until`; the owner's flag is the caller's. */
+void kvs_owner_turn(kvs_engine *e, uint64_t until);
+/* Take and leave the ownership; engine.lock held. */
+bool kvs_owner_try(kvs_engine *e, bool service);
+void kvs_owner_leave(kvs_engine *e);
+/* For its caller the transfer's result stands: nothing is open, or it is held and its done function has
+ * returned. */
+bool kvs_xfer_ended(uint64_t word);
+
+/* With engine.lock held: starts the service thread if it does not run yet, and wakes it if it sleeps for
+ * good. */
+int kvs_service_need(kvs_engine *e);
+void kvs_service_kick(kvs_engine *e);
+void kvs_service_stop(kvs_engine *e);
+/* Asks for an early end of a running transfer: what was not handed out ends with `status`, the rest is
+ * cancelled. */
+void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *text);
+
+/* ---- Transfers and engines
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Frees a transfer that has ended, with its counts on registrations and on the engine. */
+void kvs_xfer_free(struct kvs_xfer *x);
+void kvs_posted_link(struct kvs_xfer *x); /* engine.lock held, as for the next */
+void kvs_posted_unlink(struct kvs_xfer *x);
+bool kvs_xfer_running(const struct kvs_xfer *x);
+void kvs_engine_ref(kvs_engine *e);
+void kvs_engine_unref(kvs_engine *e);
+/* KVS_OK, INVALID_PARAM or, in a forked child, NOT_ALLOWED. */
+int kvs_engine_usable(const kvs_engine *e);
+int kvs_xfer_usable(const kvs_xfer *x);
+
+/* ---- Registrations (mem.c)
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* Ends all that are left, at the engine's close. */
+void kvs_memtab_free_all(kvs_engine *e);
+/* Takes the transfer's counts off its registrations. */
+void kvs_mem_uncount(struct kvs_xfer *x);
+
+/* ---- Host services (host.c)
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* What a backend gets as ctx: the engine, and where its error text goes while it is being opened. */
+void kvs_host_text_begin(struct kvs_error *err);
+void kvs_host_text_end(void);
+
+/* A transfer's records stand right behind it, on a cache line of their own. */
+#define KVS_XFER_HEAD ((sizeof(struct kvs_xfer) + 63) & ~(size_t)63)
+
+static inline struct kvs_xfer *kvs_xfer_of(struct kvs_io *io)
+{
+    struct kvs_rec *first = (struct kvs_rec *)io - io->index;
+    return (struct kvs_xfer *)((char *)first - KVS_XFER_HEAD);
+}
+
+#endif

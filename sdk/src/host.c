@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the SDK does for a backend: the table of host services. */
+#include "backends.h"
+#include "engine.h"
+#include "log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Where fail() puts its text: the caller of the backend's function is on the same thread, further up the
+ * stack. */
+static _Thread_local struct kvs_error *fail_text;
+
+void kvs_host_text_begin(struct kvs_error *err)
+{
+    fail_text = err;
+}
+
+void kvs_host_text_end(void)
+{
+    fail_text = NULL;
+}
+
+static const char *who(const void *ctx)
+{
+    const kvs_engine *e = ctx;
+    return e && e->be ? e->be->name : "backend";
+}
+
+static void too_late(struct kvs_slab *slab, uint64_t token, int status)
+{
+    kvs_slab_violation(
+        slab, "an io was completed twice or too late, with status %d (token %#llx); nothing was changed",
+        status, (unsigned long long)token);
+}
+
+/* Only the one who disarms the slot may look at the io: for all others it may be gone. */
+static void complete_token(uint64_t token, int rc, bool vendor)
+{
+    struct kvs_slab *slab;
+    struct kvs_slot *slot = kvs_slot_of(token, &slab);
+    if (!slot) {
+        kvs_slab_violation(NULL, "a completion with status %d names no io at all (token %#llx)", rc,
+                           (unsigned long long)token);
+        return;
+    }
+    if (!kvs_slot_disarm(slot, token)) {
+        too_late(slab, token, rc);
+        return;
+    }
+    struct kvs_io *io = slot->io;
+    struct kvs_xfer *x = kvs_xfer_of(io);
+    int status = rc;
+    if (vendor) {
+        int (*map)(int) = kvs_slab_backend(slab)->map_rc;
+        status = map ? map(rc) : rc == 0 ? KVS_OK : KVS_BACKEND;
+        if (status == KVS_BACKEND && !((struct kvs_rec *)io)->text)
+            kvs_host_table.io_error(io, "the store's library answered %d", rc);
+    }
+    kvs_settle_won(x, io, status);
+    kvs_xfer_drop(x, 1);
+}
+
+static void host_complete(struct kvs_io *io, int status)
+{
+    if (io)
+        complete_token(io->token, status, false);
+}
+
+static void host_complete_cb(int rc, void *token)
+{
+    complete_token((uint64_t)(uintptr_t)token, rc, true);
+}
+
+static void host_complete_rest(struct kvs_batch *batch, int status)
+{
+    if (!batch)
+        return;
+    struct kvs_xfer *x = (struct kvs_xfer *)((char *)batch - offsetof(struct kvs_xfer, batch));
+    kvs_settle_range(x, 0, x->count, status, NULL);
+}
+
+static void host_io_error(struct kvs_io *io, const char *fmt, ...)
+{
+    if (!io)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    kvs_io_text((struct kvs_rec *)io, kvs_xfer_of(io)->round, fmt, args);
+    va_end(args);
+}
+
+static int host_fail(void *ctx, int status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (fail_text)
+        kvs_err_vset(fail_text, status, fmt, args);
+    else
+        kvs_vlog(KVS_LOG_WARN, who(ctx), fmt, args);
+    va_end(args);
+    return status;
+}
+
+static void host_log(void *ctx, int level, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    kvs_vlog(level < KVS_LOG_ERROR ? KVS_LOG_ERROR : level, who(ctx), fmt, args);
+    va_end(args);
+}
+
+static int host_param_str(void *ctx, const char *name, const char **out, size_t *len)
+{
+    const kvs_engine *e = ctx;
+    return kvs_params_str(e->params, name, out, len);
+}
+
+static int host_param_i64(void *ctx, const char *name, int64_t *out)
+{
+    const kvs_engine *e = ctx;
+    return kvs_params_i64(e->params, name, out);
+}
+
+static uint64_t host_now_ns(void)
+{
+    return kvs_now_ns();
+}
+
+static void host_wake(void *ctx)
+{
+    kvs_engine *e = ctx;
+    if (!e)
+        return;
+    if (e->polls)
+        kvs_progress_kick(e);
+    kvs_service_kick(e);
+}
+
+const struct kvs_host kvs_host_table = {
+    .size = sizeof(struct kvs_host),
+    .api = KVS_API,
+    .complete = host_complete,
+    .complete_cb = host_complete_cb,
+    .complete_rest = host_complete_rest,
+    .io_error = host_io_error,
+    .fail = host_fail,
+    .log = host_log,
+    .param_str = host_param_str,
+    .param_i64 = host_param_i64,
+    .now_ns = host_now_ns,
+    .wake = host_wake,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registering and deregistering. */
+#include "backends.h"
+#include "engine.h"
+#include "epoch.h"
+#include "log.h"
+#include "memtab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_desc(kvs_engine *e, uint32_t type, const struct kvs_desc *d, size_t key_len,
+                      struct kvs_error *err)
+{
+    uint32_t known = e->be->local_mems | e->be->remote_mems;
+    if (type >= 32 || !(known & KVS_MEM_MASK(type)))
+        return kvs_err_set(err, KVS_NOT_SUPPORTED,
+                           "backend '%s' has no memory type %u; its types are %#x (mask)", e->be->name, type,
+                           known);
+    if (d->meta_len > 0 && !d->meta_info)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "meta_info is NULL, but meta_len is %llu",
+                           (unsigned long long)d->meta_len);
+    if (d->len > UINT64_MAX - d->addr)
+        return kvs_err_set(err, KVS_INVALID_PARAM,
+                           "address %#llx plus length %llu is beyond the end of memory",
+                           (unsigned long long)d->addr, (unsigned long long)d->len);
+    uint64_t whole = (uint64_t)e->prefix_len + key_len;
+    if (whole > UINT32_MAX || (e->limits.max_key && whole > e->limits.max_key))
+        return kvs_err_set(
+            err, KVS_TOO_LARGE, "the key has %llu bytes with its prefix; backend '%s' takes at most %u",
+            (unsigned long long)whole, e->be->name, e->limits.max_key ? e->limits.max_key : UINT32_MAX);
+    return KVS_OK;
+}
+
+static void free_mem(struct kvs_mem *m)
+{
+    free(m->priv);
+    free(m);
+}
+
+/* A registration that is in no table yet; the backend has been told. */
+static int make(kvs_engine *e, uint32_t type, const struct kvs_desc *d, struct kvs_mem **out,
+                struct kvs_error *err)
+{
+    char decimal[24];
+    size_t key_len = (size_t)d->meta_len;
+    const void *key = d->meta_info;
+    if (d->meta_len == 0) {
+        key_len = (size_t)snprintf(decimal, sizeof decimal, "%llu", (unsigned long long)d->dev_id);
+        key = decimal;
+    }
+    int rc = check_desc(e, type, d, key_len, err);
+    if (rc != KVS_OK)
+        return rc;
+    struct kvs_mem *m = calloc(1, sizeof *m + key_len);
+    if (m && e->be->mem_priv) {
+        size_t align = e->be->priv_align, room = (e->be->mem_priv + align - 1) & ~(align - 1);
+        m->priv = aligned_alloc(align, room);
+        if (m->priv)
+            memset(m->priv, 0, room);
+    }
+    if (!m || (e->be->mem_priv && !m->priv)) {
+        free(m);
+        return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a registration of %zu bytes of key", key_len);
+    }
+    m->engine = e;
+    m->type = type;
+    m->addr = d->addr;
+    m->len = d->len;
+    m->dev_id = d->dev_id;
+    m->key_len = (uint32_t)key_len;
+    m->key = memcpy(m + 1, key, key_len);
+    struct kvs_desc told = *d;
+    told.mem = m;
+    told.meta_info = m->key;
+    told.meta_len = key_len;
+    struct kvs_error why = {KVS_OK, ""};
+    kvs_host_text_begin(&why);
+    rc = kvs_call_register(e, m, &told);
+    kvs_host_text_end();
+    if (rc == KVS_OK) {
+        *out = m;
+        return KVS_OK;
+    }
+    free_mem(m);
+    return kvs_err_set(err, rc, "backend '%s' refused the registration of dev_id %llu: %s", e->be->name,
+                       (unsigned long long)d->dev_id, why.text[0] ? why.text : kvs_status_text(rc));
+}
+
+/* The backend's hook, then the memory; the registration is in no table any more. */
+static void unmake(struct kvs_mem *m)
+{
+    kvs_engine *e = m->engine;
+    int rc = kvs_call_deregister(e, m);
+    if (rc != KVS_OK)
+        kvs_slab_violation(e->slab,
+                           "on_deregister of dev_id %llu failed: %s; the registration is gone all the same",
+                           (unsigned long long)m->dev_id, kvs_status_text(rc));
+    free_mem(m);
+}
+
+static int check_list(kvs_engine *e, const struct kvs_dlist *list, struct kvs_error *err)
+{
+    int rc = kvs_engine_usable(e);
+    if (rc != KVS_OK)
+        return kvs_err_set(err, rc, "engine: %s",
+                           rc == KVS_NOT_ALLOWED ? "it was opened before a fork" : "no valid handle");
+    if (!list || (!list->descs && list->count))
+        return kvs_err_set(err, KVS_INVALID_PARAM, "list of descriptors is NULL");
+    if (list->count == 0)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "list of descriptors is empty");
+    if (list->stride && list->stride < sizeof(struct kvs_desc))
+        return kvs_err_set(err, KVS_INVALID_PARAM, "stride of the list is %zu; a descriptor has %zu bytes",
+                           list->stride, sizeof(struct kvs_desc));
+    return KVS_OK;
+}
+
+int kvs_mem_register_list(kvs_engine *e, const struct kvs_dlist *list, kvs_mem **mems, struct kvs_error *err)
+{
+    if (!mems)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "array for the registrations is NULL");
+    for (size_t i = 0; list && i < list->count; i++)
+        mems[i] = NULL;
+    int rc = check_list(e, list, err);
+    if (rc != KVS_OK)
+        return rc;
+    size_t stride = list->stride ? list->stride : sizeof(struct kvs_desc), n = 0;
+    for (; rc == KVS_OK && n < list->count; n++)
+        rc = make(e, list->type, (const struct kvs_desc *)((const char *)list->descs + n * stride), &mems[n],
+                  err);
+    if (rc == KVS_OK) {
+        kvs_mutex_lock(&e->mem_lock);
+        if (!kvs_memtab_reserve(&e->mems, n))
+            rc = kvs_err_set(err, KVS_NO_MEMORY, "no memory for a table of %zu registrations",
+                             e->mems.count + n);
+        for (size_t i = 0; rc == KVS_OK && i < n; i++)
+            kvs_memtab_add(&e->mems, mems[i]);
+        kvs_mutex_unlock(&e->mem_lock);
+    }
+    if (rc == KVS_OK)
+        return KVS_OK;
+    for (; n-- > 0; mems[n] = NULL)
+        if (mems[n])
+            unmake(mems[n]);
+    return rc;
+}
+
+int kvs_mem_register(kvs_engine *e, uint32_t type, const struct kvs_desc *desc, kvs_mem **mem,
+                     struct kvs_error *err)
+{
+    if (!mem)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "pointer for the registration is NULL");
+    *mem = NULL;
+    struct kvs_dlist list = {desc, 1, 0, type};
+    if (!desc)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "descriptor is NULL");
+    return kvs_mem_register_list(e, &list, mem, err);
+}
+
+/* Looks through the whole set before any is touched; mem_lock held. */
+static int check_set(kvs_engine *e, kvs_mem *const *mems, size_t n, struct kvs_error *err)
+{
+    uint64_t stamp = ++e->mems.stamp;
+    for (size_t i = 0; i < n; i++) {
+        struct kvs_mem *m = mems[i];
+        if (!m)
+            continue;
+        if (!kvs_memtab_has(&e->mems, m))
+            return kvs_err_set(err, KVS_NOT_FOUND,
+                               "registration %zu is none of this engine, or is gone already", i);
+        if (m->mark == stamp)
+            return kvs_err_set(err, KVS_NOT_FOUND, "registration %zu stands twice in the list", i);
+        m->mark = stamp;
+        if (m->uses > 0)
+            return kvs_err_set(err, KVS_BUSY,
+                               "registration %zu (dev_id %llu) is local memory of %llu prepared transfers", i,
+                               (unsigned long long)m->dev_id, (unsigned long long)m->uses);
+    }
+    return KVS_OK;
+}
+
+int kvs_mem_deregister_list(kvs_engine *e, kvs_mem *const *mems, size_t n, struct kvs_error *err)
+{
+    int rc = kvs_engine_usable(e);
+    if (rc != KVS_OK)
+        return rc == KVS_NOT_ALLOWED
+                   ? KVS_OK /* in a forked child: the parent's; its copy goes with the process */
+                   : kvs_err_set(err, rc, "engine: no valid handle");
+    if (n > 0 && !mems)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "list of registrations is NULL");
+    kvs_mutex_lock(&e->mem_lock);
+    rc = check_set(e, mems, n, err);
+    for (size_t i = 0; rc == KVS_OK && i < n; i++)
+        if (mems[i])
+            kvs_memtab_remove(&e->mems, mems[i]);
+    kvs_mutex_unlock(&e->mem_lock);
+    for (size_t i = 0; rc == KVS_OK && i < n; i++)
+        if (mems[i])
+            unmake(mems[i]);
+    return rc;
+}
+
+int kvs_mem_deregister(kvs_engine *e, kvs_mem *mem, struct kvs_error *err)
+{
+    return kvs_mem_deregister_list(e, &mem, 1, err);
+}
+
+void kvs_mem_uncount(struct kvs_xfer *x)
+{
+    if (x->nmems == 0)
+        return;
+    kvs_mutex_lock(&x->engine->mem_lock);
+    for (uint32_t i = 0; i < x->nmems; i++)
+        x->mems[i]->uses--;
+    x->nmems = 0;
+    kvs_mutex_unlock(&x->engine->mem_lock);
+}
+
+void kvs_memtab_free_all(kvs_engine *e)
+{
+    struct kvs_memtab *t = &e->mems;
+    for (size_t i = 0; i < t->nbuckets; i++)
+        for (struct kvs_mem *m = t->buckets[i], *next; m; m = next) {
+            next = m->next;
+            unmake(m);
+        }
+    kvs_memtab_destroy(t);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting a transfer: arming its ios, offering the batch to the backend, and offering it again. */
+#include "engine.h"
+
+#include <sched.h>
+
+/* What a refused post puts back, so that check says what it said before. */
+struct before {
+    uint64_t word, first_error;
+    uint32_t round, marks;
+};
+
+/* Makes all of the transfer ready for one more round; from here on it is running. */
+static int begin(struct kvs_xfer *x, struct before *before)
+{
+    kvs_engine *e = x->engine;
+    before->word = kvs_a64_load(&x->word);
+    before->first_error = kvs_a64_load(&x->first_error);
+    before->marks = kvs_a32_load(&x->marks);
+    before->round = x->round;
+    if (++x->round == 0)
+        x->round = 1;
+    kvs_a64_store(&x->first_error, 0);
+    kvs_a32_store(&x->marks, 0);
+    x->batch.deadline_ns = e->timeout ? kvs_after(kvs_now_ns(), e->timeout) : 0;
+    for (uint32_t i = 0; i < x->count; i++) {
+        struct kvs_rec *rec = kvs_rec_at(x, i);
+        rec->io.actual = KVS_ACTUAL_UNSET;
+        rec->io.token = kvs_slot_arm(rec->slot, rec->io.token);
+    }
+    /* One more for this call, so that nothing ends before the batch is handed over, and one for the done
+     * function. */
+    kvs_a64_store(&x->word, x->done ? (UINT64_C(2) + x->count) | KVS_W_DONE : UINT64_C(1) + x->count);
+    kvs_mutex_lock(&e->lock);
+    kvs_posted_link(x);
+    int rc = kvs_service_need(e);
+    kvs_mutex_unlock(&e->lock);
+    return rc;
+}
+
+/* The post did not happen: no completion can come any more, no done function runs. */
+static void take_back(struct kvs_xfer *x, const struct before *before)
+{
+    kvs_engine *e = x->engine;
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < x->count; i++) {
+        struct kvs_rec *rec = kvs_rec_at(x, i);
+        if (kvs_slot_disarm(rec->slot, rec->io.token))
+            open++;
+    }
+    if (open != x->count)
+        kvs_slab_violation(e->slab, "submit answered an error, but had completed %u of %u ios",
+                           x->count - open, x->count);
+    kvs_mutex_lock(&e->lock); /* from here on the service thread does not find it */
+    kvs_posted_unlink(x);
+    kvs_mutex_unlock(&e->lock);
+    uint64_t taken = UINT64_C(1) + open + (x->done ? 1 : 0);
+    uint64_t seen = kvs_a64_load(&x->word), next;
+    do
+        next = (seen & ~KVS_W_DONE) - taken;
+    while (!kvs_a64_cas(&x->word, &seen, next));
+    while (kvs_a64_load(&x->word) & KVS_W_COUNT)
+        sched_yield(); /* a cancel that has it in hand, on another thread */
+    x->round = before->round;
+    kvs_a64_store(&x->first_error, before->first_error);
+    kvs_a32_store(&x->marks, before->marks);
+    kvs_a64_store(&x->word, before->word);
+}
+
+/* What submit answered, where that is neither success nor AGAIN. */
+static int final_error(int rc)
+{
+    return rc < 0 && kvs_status_known(rc) && rc != KVS_NOT_POSTED ? rc : KVS_BACKEND;
+}
+
+static const char *stop_text(uint32_t marks, int *status)
+{
+    *status = marks & KVS_M_TIMEOUT ? KVS_TIMEOUT : KVS_CANCELED;
+    return marks & KVS_M_TIMEOUT ? "the engine's timeout passed before the backend took it"
+                                 : "canceled before the backend took it";
+}
+
+/* The backend has it. A cancel that came in between was left to this call. */
+static void taken(struct kvs_xfer *x)
+{
+    if (kvs_a32_or(&x->marks, KVS_M_SUBMITTED) & KVS_M_CANCEL)
+        kvs_call_cancel(x->engine, x);
+}
+
+static void wait_again(struct kvs_xfer *x, bool first)
+{
+    kvs_engine *e = x->engine;
+    x->again = true;
+    x->again_next = NULL;
+    if (first && e->again_head) {
+        x->again_next = e->again_head;
+        e->again_head = x;
+    } else {
+        if (e->again_tail)
+            e->again_tail->again_next = x;
+        else
+            e->again_head = x;
+        e->again_tail = x;
+    }
+    if (!e->again_tail)
+        e->again_tail = x;
+    kvs_a64_add(&e->again_count, 1);
+    kvs_service_kick(e);
+}
+
+bool kvs_again_take(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (!x->again)
+        return false;
+    struct kvs_xfer **at = &e->again_head, *before = NULL;
+    while (*at != x) {
+        before = *at;
+        at = &before->again_next;
+    }
+    *at = x->again_next;
+    if (e->again_tail == x)
+        e->again_tail = before;
+    x->again = false;
+    kvs_a64_sub(&e->again_count, 1);
+    return true;
+}
+
+/* Puts the batch on the AGAIN list, behind or (one that was offered already) before the others. */
+static void queue_again(struct kvs_xfer *x, bool first)
+{
+    kvs_mutex_lock(&x->engine->lock);
+    /* A cancel that found it neither queued nor submitted left it to this call. */
+    uint32_t marks = kvs_a32_load(&x->marks);
+    if (!(marks & KVS_M_CANCEL))
+        wait_again(x, first);
+    kvs_mutex_unlock(&x->engine->lock);
+    if (marks & KVS_M_CANCEL) {
+        int status;
+        const char *why = stop_text(marks, &status);
+        kvs_settle_range(x, 0, x->count, status, why);
+    }
+}
+
+/* Hands the batch to the backend, or to the queue that stands before it. KVS_IN_PROG, or the backend's error.
+ */
+static int offer(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (e->blocking || (e->limits.flags & KVS_F_SUBMIT_BLOCKS)) {
+        int rc = kvs_pool_add(x);
+        return rc == KVS_OK ? KVS_IN_PROG : rc;
+    }
+    if (kvs_a64_load(&e->again_count)) {
+        queue_again(x, false);
+        return KVS_IN_PROG;
+    }
+    int rc = kvs_call_submit(e, x);
+    if (rc == KVS_AGAIN)
+        queue_again(x, false);
+    else if (rc == KVS_OK)
+        taken(x);
+    else
+        return final_error(rc);
+    if (e->polls)
+        kvs_progress_kick(e);
+    return KVS_IN_PROG;
+}
+
+int kvs_xfer_post(kvs_xfer *x)
+{
+    int rc = kvs_xfer_usable(x);
+    if (rc != KVS_OK)
+        return rc;
+    struct kvs_frame *frame = kvs_turn_frame(x);
+    if (frame) {
+        if (kvs_frame_get(frame) == KVS_WISH_POST)
+            return KVS_BUSY;
+        if (kvs_frame_get(frame) == KVS_WISH_FREE || kvs_a32_load(&x->engine->closing))
+            return KVS_NOT_ALLOWED;
+        if (kvs_a64_load(&x->word) & KVS_W_HELD)
+            return KVS_BUSY;
+        kvs_frame_set(frame, KVS_WISH_POST);
+        return KVS_IN_PROG;
+    }
+    if (kvs_a64_load(&x->word) & KVS_W_COUNT)
+        return KVS_BUSY;
+    if (kvs_a32_load(&x->engine->closing))
+        return KVS_NOT_ALLOWED;
+    bool has_done = x->done != NULL;
+    struct before before;
+    rc = begin(x, &before);
+    if (rc == KVS_OK && !x->engine->blocking && kvs_turn_add_post(x))
+        return KVS_IN_PROG;
+    if (rc == KVS_OK)
+        rc = offer(x);
+    if (rc != KVS_IN_PROG) {
+        take_back(x, &before);
+        return rc;
+    }
+    kvs_xfer_drop(x, 1);
+    if (has_done) /* it may be gone already */
+        return KVS_IN_PROG;
+    return kvs_xfer_ended(kvs_a64_load(&x->word)) ? kvs_xfer_status(x) : KVS_IN_PROG;
+}
+
+void kvs_post_late(struct kvs_xfer *x)
+{
+    uint32_t marks = kvs_a32_load(&x->marks);
+    int rc = KVS_IN_PROG;
+    const char *why = NULL;
+    if (marks & KVS_M_CANCEL)
+        why = stop_text(marks, &rc);
+    else
+        rc = offer(x);
+    if (rc != KVS_IN_PROG)
+        kvs_settle_range(x, 0, x->count, rc, why);
+    kvs_xfer_drop(x, 1);
+}
+
+bool kvs_post_again(struct kvs_xfer *x)
+{
+    if (kvs_a32_load(&x->engine->closing))
+        return false;
+    /* The count goes from the done function's own to the new round's in one store: no other thread sees an
+     * end. */
+    struct before before;
+    int rc = begin(x, &before);
+    if (before.word & KVS_W_WAITER)
+        kvs_park_wake(kvs_park_of(x)); /* to say again that it waits */
+    if (rc == KVS_OK) {
+        kvs_post_late(x);
+    } else {
+        kvs_settle_range(x, 0, x->count, rc, NULL);
+        kvs_xfer_drop(x, 1);
+    }
+    return true;
+}
+
+void kvs_submit_late(struct kvs_xfer *x, bool first)
+{
+    uint32_t marks = kvs_a32_load(&x->marks);
+    int rc = KVS_OK;
+    const char *why = NULL;
+    if (marks & KVS_M_CANCEL)
+        why = stop_text(marks, &rc);
+    else
+        rc = kvs_call_submit(x->engine, x);
+    if (rc == KVS_OK)
+        taken(x);
+    else if (rc == KVS_AGAIN)
+        queue_again(x, first);
+    else
+        kvs_settle_range(x, 0, x->count, final_error(rc), why);
+}
+
+void kvs_again_offer(kvs_engine *e)
+{
+    kvs_mutex_lock(&e->lock);
+    if (e->again_busy) {
+        kvs_mutex_unlock(&e->lock);
+        return;
+    }
+    e->again_busy = true;
+    struct kvs_xfer *x;
+    while ((x = e->again_head) != NULL && kvs_xfer_hold(x)) {
+        kvs_again_take(x);
+        /* The count keeps later posts behind it while it is on offer. */
+        kvs_a64_add(&e->again_count, 1);
+        kvs_mutex_unlock(&e->lock);
+        kvs_submit_late(x, true);
+        kvs_a64_sub(&e->again_count, 1);
+        kvs_mutex_lock(&e->lock);
+        bool again = x->again;
+        kvs_mutex_unlock(&e->lock);
+        kvs_xfer_drop(x, 1);
+        kvs_mutex_lock(&e->lock);
+        if (again)
+            break;
+    }
+    e->again_busy = false;
+    kvs_mutex_unlock(&e->lock);
+}

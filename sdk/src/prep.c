@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Preparing a transfer: one allocation for all it will ever need. */
+#include "prep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the parts of the allocation are, in bytes from its start. */
+struct layout {
+    size_t align, mems, batch_priv, io_priv, io_step, keys, total;
+};
+
+/* Adds n things of `size` to the end, aligned; false where that overflows. */
+static bool part(size_t *end, size_t align, size_t n, size_t size, size_t *at)
+{
+    if (__builtin_add_overflow(*end, align - 1, end))
+        return false;
+    *end &= ~(align - 1);
+    *at = *end;
+    size_t bytes;
+    return !__builtin_mul_overflow(n, size, &bytes) && !__builtin_add_overflow(*end, bytes, end);
+}
+
+static bool lay_out(const struct kvs_prep *p, struct layout *l)
+{
+    const struct kvs_backend *be = p->e->be;
+    size_t priv_align = be->priv_align, end = KVS_XFER_HEAD, recs;
+    l->align = priv_align > 64 ? priv_align : 64;
+    l->io_step = (be->io_priv + priv_align - 1) & ~(priv_align - 1);
+    return part(&end, 64, p->count, sizeof(struct kvs_rec), &recs) &&
+           part(&end, sizeof(void *), p->nmems, sizeof(void *), &l->mems) &&
+           part(&end, priv_align, 1, be->batch_priv, &l->batch_priv) &&
+           part(&end, priv_align, p->count, l->io_step, &l->io_priv) &&
+           part(&end, 1, p->key_bytes, 1, &l->keys) && part(&end, l->align, 0, 0, &l->total);
+}
+
+static void set_slot(void *arg, uint32_t i, struct kvs_slot *slot, uint64_t token)
+{
+    struct kvs_rec *rec = kvs_rec_at(arg, i);
+    rec->slot = slot;
+    rec->io.token = token;
+    slot->io = &rec->io;
+}
+
+/* An empty transfer with all its pointers set, and its slots taken. */
+static struct kvs_xfer *allocate(struct kvs_prep *p)
+{
+    const struct kvs_backend *be = p->e->be;
+    struct layout l;
+    if (!lay_out(p, &l))
+        return NULL;
+    struct kvs_xfer *x = aligned_alloc(l.align, l.total);
+    if (!x)
+        return NULL;
+    memset(x, 0, l.keys);
+    char *base = (char *)x;
+    x->magic = KVS_XFER_MAGIC;
+    x->count = p->count;
+    x->engine = p->e;
+    x->recs = (struct kvs_rec *)(base + KVS_XFER_HEAD);
+    x->mems = (struct kvs_mem **)(base + l.mems);
+    x->done = p->req->done;
+    x->done_arg = p->req->arg;
+    x->batch = (struct kvs_batch){.size = sizeof x->batch,
+                                  .op = p->req->op,
+                                  .count = p->count,
+                                  .io_stride = sizeof(struct kvs_rec),
+                                  .ios = &x->recs[0].io,
+                                  .ttl_ms = p->req->op == KVS_WRITE ? p->e->ttl_ms : 0,
+                                  .priv = be->batch_priv ? base + l.batch_priv : NULL};
+    p->key_at = base + l.keys;
+    for (uint32_t i = 0; be->io_priv && i < p->count; i++)
+        x->recs[i].io.priv = base + l.io_priv + i * l.io_step;
+    if (!kvs_slab_take(p->e->slab, p->count, set_slot, x)) {
+        free(x);
+        return NULL;
+    }
+    return x;
+}
+
+/* Both passes in one hold of the lock, so that no registration goes in between. */
+static int fill(struct kvs_prep *p)
+{
+    kvs_mutex_lock(&p->e->mem_lock);
+    int rc = kvs_prep_pass(p);
+    if (rc == KVS_OK && (p->x = allocate(p)) == NULL)
+        rc = kvs_err_set(p->err, KVS_NO_MEMORY,
+                         "no memory for a transfer of %u descriptors with %zu bytes of keys", p->count,
+                         p->key_bytes);
+    if (rc == KVS_OK)
+        rc = kvs_prep_pass(p);
+    kvs_mutex_unlock(&p->e->mem_lock);
+    return rc;
+}
+
+/* The engine keeps it from here on. */
+static void adopt(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    kvs_engine_ref(e);
+    kvs_mutex_lock(&e->lock);
+    x->live_next = e->live;
+    if (e->live)
+        e->live->live_prev = x;
+    e->live = x;
+    kvs_mutex_unlock(&e->lock);
+}
+
+static int tell_backend(struct kvs_prep *p)
+{
+    if (!p->e->be->prep)
+        return KVS_OK;
+    struct kvs_error why = {KVS_OK, ""};
+    kvs_host_text_begin(&why);
+    int rc = kvs_call_prep(p->e, p->x);
+    kvs_host_text_end();
+    p->x->prepped = rc == KVS_OK;
+    if (rc == KVS_OK)
+        return rc;
+    return kvs_err_set(p->err, rc, "backend '%s' refused to prepare the transfer: %s", p->e->be->name,
+                       why.text[0] ? why.text : kvs_status_text(rc));
+}
+
+int kvs_xfer_prep(kvs_engine *e, const struct kvs_xfer_req *req, kvs_xfer **xfer, struct kvs_error *err)
+{
+    if (!xfer)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "pointer for the transfer is NULL");
+    *xfer = NULL;
+    int rc = kvs_engine_usable(e);
+    if (rc != KVS_OK)
+        return kvs_err_set(err, rc, "engine: %s",
+                           rc == KVS_NOT_ALLOWED ? "it was opened before a fork" : "no valid handle");
+    if (!req || req->size < sizeof *req)
+        return kvs_err_set(err, KVS_INVALID_PARAM,
+                           "request is %s; its size has to be sizeof(struct kvs_xfer_req)",
+                           req ? "too small" : "NULL");
+    if (kvs_a32_load(&e->closing))
+        return kvs_err_set(err, KVS_NOT_ALLOWED, "engine of backend '%s' is closing", e->be->name);
+    struct kvs_prep p = {.e = e, .req = req, .err = err};
+    rc = kvs_prep_check(&p);
+    if (rc == KVS_OK)
+        rc = fill(&p);
+    if (p.x)
+        adopt(p.x);
+    if (rc == KVS_OK)
+        rc = tell_backend(&p);
+    if (rc == KVS_OK)
+        *xfer = p.x;
+    else if (p.x)
+        kvs_xfer_free(p.x);
+    return rc;
+}

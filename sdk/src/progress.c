@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting for a transfer, and polling. Where the backend polls, one thread at a time is the poll owner: it
+ * alone calls poll and sleeps on the backend's descriptor; others sleep until it leaves or has completed
+ * something.
+ */
+#include "engine.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#define SPINS       200 /* before a waiter blocks: about a microsecond or two */
+#define POLL_EVENTS 256 /* ios a poll may complete in one go */
+#define OWNER_NAP                                                                                            \
+    KVS_MS(100) /* longest sleep of an owner: a backend that completed elsewhere and told nobody */
+
+bool kvs_xfer_ended(uint64_t word)
+{
+    return (word & KVS_W_COUNT) == 0 || (word & (KVS_W_HELD | KVS_W_STARTED)) == KVS_W_HELD;
+}
+
+bool kvs_owner_try(kvs_engine *e, bool service)
+{
+    if (e->owned)
+        return false;
+    e->owned = true;
+    e->owned_by_service = service;
+    return true;
+}
+
+void kvs_owner_leave(kvs_engine *e)
+{
+    e->owned = false;
+    if (e->owner_waiters > 0)
+        kvs_cond_broadcast(&e->owner_left);
+}
+
+/* Makes the sleeping owner look again. */
+static void wake_owner(kvs_engine *e)
+{
+    uint64_t one = 1;
+    ssize_t n = write(e->event_fd, &one, sizeof one); /* fails only when it is readable already */
+    (void)n;
+}
+
+void kvs_progress_kick(kvs_engine *e)
+{
+    kvs_mutex_lock(&e->lock);
+    if (e->owned)
+        wake_owner(e);
+    if (e->owner_waiters > 0)
+        kvs_cond_broadcast(&e->owner_left);
+    kvs_mutex_unlock(&e->lock);
+}
+
+static void owner_sleep(kvs_engine *e, uint64_t until)
+{
+    uint64_t now = kvs_now_ns();
+    if (now >= until)
+        return;
+    uint64_t nap = until - now < OWNER_NAP ? until - now : OWNER_NAP;
+    struct timespec t = kvs_timespec(nap);
+    struct pollfd fds[2] = {{.fd = e->event_fd, .events = POLLIN},
+                            {.fd = e->be->poll_fd(e->priv), .events = POLLIN}};
+    if (ppoll(fds, 2, &t, NULL) > 0 && (fds[0].revents & POLLIN)) {
+        uint64_t told;
+        ssize_t n = read(e->event_fd, &told, sizeof told);
+        (void)n;
+    }
+}
+
+void kvs_owner_turn(kvs_engine *e, uint64_t until)
+{
+    if (kvs_a64_load(&e->again_count))
+        kvs_again_offer(e);
+    if (kvs_call_poll(e, POLL_EVENTS) == 0) {
+        owner_sleep(e, until);
+        return;
+    }
+    kvs_mutex_lock(&e->lock);
+    if (e->owner_waiters > 0)
+        kvs_cond_broadcast(&e->owner_left);
+    kvs_mutex_unlock(&e->lock);
+}
+
+void kvs_progress_once(kvs_engine *e)
+{
+    if (kvs_a64_load(&e->again_count))
+        kvs_again_offer(e);
+    if (!e->polls)
+        return;
+    kvs_a64_add(&e->polls_seen, 1);
+    kvs_mutex_lock(&e->lock);
+    bool mine = kvs_owner_try(e, false);
+    kvs_mutex_unlock(&e->lock);
+    if (!mine)
+        return;
+    kvs_call_poll(e, POLL_EVENTS);
+    kvs_mutex_lock(&e->lock);
+    kvs_owner_leave(e);
+    kvs_mutex_unlock(&e->lock);
+}
+
+static void wait_parked(struct kvs_xfer *x, uint64_t until)
+{
+    struct kvs_park *park = kvs_park_of(x);
+    for (int i = 0; i < SPINS; i++) {
+        if (kvs_xfer_ended(kvs_a64_load(&x->word)))
+            return;
+        kvs_cpu_relax();
+    }
+    for (;;) {
+        uint32_t ticket = kvs_park_ticket(park);
+        if (kvs_xfer_ended(kvs_a64_or(&x->word, KVS_W_WAITER)))
+            return;
+        if (until != KVS_NEVER && kvs_now_ns() >= until)
+            return;
+        kvs_park_wait(park, ticket, until);
+    }
+}
+
+static void wait_polling(struct kvs_xfer *x, uint64_t until)
+{
+    kvs_engine *e = x->engine;
+    bool mine = false;
+    kvs_mutex_lock(&e->lock);
+    while (!kvs_xfer_ended(kvs_a64_load(&x->word)) && (until == KVS_NEVER || kvs_now_ns() < until)) {
+        if (!mine && !(mine = kvs_owner_try(e, false))) {
+            if (e->owned_by_service)
+                wake_owner(e);
+            e->owner_waiters++;
+            kvs_cond_wait(&e->owner_left, &e->lock, until);
+            e->owner_waiters--;
+            continue;
+        }
+        kvs_mutex_unlock(&e->lock);
+        kvs_a64_add(&e->polls_seen, 1);
+        kvs_owner_turn(e, until);
+        kvs_mutex_lock(&e->lock);
+    }
+    if (mine)
+        kvs_owner_leave(e);
+    kvs_mutex_unlock(&e->lock);
+}
+
+void kvs_progress_wait(struct kvs_xfer *x, uint64_t until)
+{
+    if (x->engine->polls)
+        wait_polling(x, until);
+    else
+        wait_parked(x, until);
+}

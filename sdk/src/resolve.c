@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptors to ios: every check on memory, keys, offsets and limits. */
+#include "prep.h"
+
+#include <string.h>
+
+static const struct kvs_desc *desc_at(const struct kvs_dlist *list, uint32_t i)
+{
+    size_t stride = list->stride ? list->stride : sizeof(struct kvs_desc);
+    return (const struct kvs_desc *)((const char *)list->descs + i * stride);
+}
+
+static int check_op(struct kvs_prep *p)
+{
+    static const struct {
+        const char *name;
+        uint32_t cap;
+    } ops[] = {{"READ", KVS_CAP_READ},
+               {"WRITE", KVS_CAP_WRITE},
+               {"QUERY", KVS_CAP_QUERY},
+               {"REMOVE", KVS_CAP_REMOVE}};
+    uint32_t op = p->req->op;
+    if (op >= sizeof ops / sizeof ops[0])
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "op is %u; it can be READ 0, WRITE 1, QUERY 2 or REMOVE 3", op);
+    if (p->e->limits.caps_none & ops[op].cap)
+        return kvs_err_set(p->err, KVS_NOT_SUPPORTED, "backend '%s' does not support %s", p->e->be->name,
+                           ops[op].name);
+    return KVS_OK;
+}
+
+static int check_list(struct kvs_prep *p, const struct kvs_dlist *list, const char *side, uint32_t mask)
+{
+    if (!list)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "%s list is NULL", side);
+    if (list->count > 0 && !list->descs)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "%s list has %zu descriptors at NULL", side,
+                           list->count);
+    if (list->stride && list->stride < sizeof(struct kvs_desc))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "%s list has a stride of %zu; a descriptor has %zu bytes", side, list->stride,
+                           sizeof(struct kvs_desc));
+    if (list->type >= 32 || !(mask & KVS_MEM_MASK(list->type)))
+        return kvs_err_set(p->err, KVS_NOT_SUPPORTED, "backend '%s' has no memory type %u on the %s side",
+                           p->e->be->name, list->type, side);
+    return KVS_OK;
+}
+
+/* How many keys the newline list has: "a\n" is two. */
+static size_t custom_count(const struct kvs_xfer_req *req)
+{
+    size_t n = 1;
+    for (const char *at = req->custom, *end = at + req->custom_len;
+         (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        n++;
+    return n;
+}
+
+static int check_counts(struct kvs_prep *p, size_t local, size_t remote, const char *what)
+{
+    if (local != SIZE_MAX && local != remote)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "%zu local descriptors, but %zu %s", local, remote,
+                           what);
+    if (remote == 0)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "a transfer of 0 descriptors; at least 1 was expected");
+    if (remote > p->e->limits.max_batch)
+        return kvs_err_set(p->err, KVS_TOO_LARGE,
+                           "a transfer of %zu descriptors; backend '%s' takes at most %u", remote,
+                           p->e->be->name, p->e->limits.max_batch);
+    p->count = (uint32_t)remote;
+    return KVS_OK;
+}
+
+int kvs_prep_check(struct kvs_prep *p)
+{
+    const struct kvs_xfer_req *req = p->req;
+    int rc = check_op(p);
+    size_t local = SIZE_MAX;
+    if (rc == KVS_OK && req->flags)
+        rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "flags is %#x; 0 was expected", req->flags);
+    if (rc == KVS_OK && req->op >= KVS_QUERY && req->local)
+        rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "QUERY and REMOVE take no local list");
+    if (rc == KVS_OK && req->op < KVS_QUERY) {
+        rc = check_list(p, req->local, "local", p->e->be->local_mems);
+        local = rc == KVS_OK ? req->local->count : 0;
+    }
+    if (rc != KVS_OK)
+        return rc;
+    if (req->keys && req->custom)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "keys are given both as an array and as a list in custom");
+    if (req->keys)
+        return check_counts(p, local, req->nkeys, "keys");
+    if (req->nkeys)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "%zu keys at NULL", req->nkeys);
+    if (req->custom)
+        return check_counts(p, local, custom_count(req), "keys in custom");
+    if (req->offsets)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "offsets are given without keys");
+    rc = check_list(p, req->remote, "remote", p->e->be->remote_mems);
+    return rc == KVS_OK ? check_counts(p, local, req->remote->count, "remote ones") : rc;
+}
+
+static int local_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
+{
+    const struct kvs_desc *d = desc_at(p->req->local, i);
+    const struct kvs_mem *m = d->mem;
+    pair->addr = d->addr;
+    pair->len = d->len;
+    if (d->len > UINT64_MAX - d->addr || d->len > SIZE_MAX / 2)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: address %#llx plus length %llu is beyond the end of memory", i,
+                           (unsigned long long)d->addr, (unsigned long long)d->len);
+    if (d->len > 0 && d->addr == 0)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "descriptor %u: local address is NULL", i);
+    if (!m && (p->e->limits.flags & KVS_F_NEEDS_REGISTRATION))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: backend '%s' needs registered local memory", i, p->e->be->name);
+    if (!m)
+        return KVS_OK;
+    if (!kvs_memtab_has(&p->e->mems, m))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: its local mem is no registration of this engine", i);
+    if (m->type != p->req->local->type)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: local list of memory type %u, registration of type %u", i,
+                           p->req->local->type, m->type);
+    if (d->addr < m->addr || d->addr - m->addr > m->len || d->len > m->len - (d->addr - m->addr))
+        return kvs_err_set(
+            p->err, KVS_INVALID_PARAM,
+            "descriptor %u: %llu bytes at %#llx are not inside its registration (%llu at %#llx)", i,
+            (unsigned long long)d->len, (unsigned long long)d->addr, (unsigned long long)m->len,
+            (unsigned long long)m->addr);
+    pair->local = d->mem;
+    return KVS_OK;
+}
+
+/* The registration a dev_id stands for: any of those with its one key, best one that frames the address. */
+static int by_dev_id(struct kvs_prep *p, uint32_t i, const struct kvs_desc *d, const struct kvs_mem **out)
+{
+    const struct kvs_mem *first = kvs_memtab_first(&p->e->mems, p->req->remote->type, d->dev_id), *fit = NULL;
+    if (!first)
+        return kvs_err_set(p->err, KVS_NOT_FOUND,
+                           "descriptor %u: dev_id %llu is not registered as memory type %u", i,
+                           (unsigned long long)d->dev_id, p->req->remote->type);
+    for (const struct kvs_mem *m = first; m; m = kvs_memtab_next(m)) {
+        if (m->key_len != first->key_len || memcmp(m->key, first->key, m->key_len) != 0)
+            return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                               "descriptor %u: dev_id %llu stands for two keys; name the registration", i,
+                               (unsigned long long)d->dev_id);
+        if (!fit && d->addr >= m->addr && d->addr - m->addr <= m->len)
+            fit = m;
+    }
+    *out = fit ? fit : first;
+    return KVS_OK;
+}
+
+static int remote_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
+{
+    const struct kvs_desc *d = desc_at(p->req->remote, i);
+    const struct kvs_mem *m = d->mem;
+    int rc = KVS_OK;
+    if (m && !kvs_memtab_has(&p->e->mems, m))
+        rc = kvs_err_set(p->err, KVS_INVALID_PARAM,
+                         "descriptor %u: its remote mem is no registration of this engine", i);
+    else if (m && m->type != p->req->remote->type)
+        rc = kvs_err_set(p->err, KVS_INVALID_PARAM,
+                         "descriptor %u: remote list of memory type %u, registration of type %u", i,
+                         p->req->remote->type, m->type);
+    else if (!m)
+        rc = by_dev_id(p, i, d, &m);
+    if (rc != KVS_OK)
+        return rc;
+    pair->key = m->key;
+    pair->key_len = m->key_len;
+    if (p->req->op >= KVS_QUERY)
+        return KVS_OK;
+    if (d->len != pair->len)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: %llu bytes on the local side, %llu on the remote side", i,
+                           (unsigned long long)pair->len, (unsigned long long)d->len);
+    if (d->addr < m->addr)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: remote address %#llx is below its registration's %#llx", i,
+                           (unsigned long long)d->addr, (unsigned long long)m->addr);
+    uint64_t offset = d->addr - m->addr;
+    if (m->len == 0 && offset == 0)
+        return KVS_OK;
+    if (offset > m->len || d->len > m->len - offset)
+        return kvs_err_set(
+            p->err, KVS_INVALID_PARAM,
+            "descriptor %u: %llu bytes at offset %llu are past the end of its registration of %llu", i,
+            (unsigned long long)d->len, (unsigned long long)offset, (unsigned long long)m->len);
+    pair->offset = offset;
+    pair->ranged = offset != 0 || d->len != m->len;
+    return KVS_OK;
+}
+
+/* Its own key, from the array or the newline list. */
+static void own_key(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
+{
+    if (p->req->keys) {
+        pair->key = p->req->keys[i].data;
+        pair->key_len = p->req->keys[i].len;
+    } else {
+        const char *end = p->req->custom + p->req->custom_len;
+        const char *newline = memchr(p->custom_at, '\n', (size_t)(end - p->custom_at));
+        pair->key = p->custom_at;
+        pair->key_len = (size_t)((newline ? newline : end) - p->custom_at);
+        p->custom_at = newline ? newline + 1 : end;
+    }
+    if (p->req->offsets && p->req->op < KVS_QUERY) {
+        pair->offset = p->req->offsets[i];
+        pair->ranged = true;
+    }
+}
+
+static int check_limits(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
+{
+    const kvs_engine *e = p->e;
+    if (pair->key_len == 0)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: the key is empty; at least 1 byte was expected", i);
+    if (!pair->key)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "descriptor %u: a key of %zu bytes at NULL", i,
+                           pair->key_len);
+    uint32_t max = e->limits.max_key ? e->limits.max_key : UINT32_MAX;
+    if (pair->key_len > max - (e->prefix_len < max ? e->prefix_len : max))
+        return kvs_err_set(
+            p->err, KVS_TOO_LARGE,
+            "descriptor %u: the key has %zu bytes with its prefix; backend '%s' takes at most %u", i,
+            pair->key_len + e->prefix_len, e->be->name, max);
+    if (pair->key_len + e->prefix_len < e->limits.min_key)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: the key has %zu bytes; backend '%s' takes at least %u", i,
+                           pair->key_len + e->prefix_len, e->be->name, e->limits.min_key);
+    if (e->limits.max_value && pair->len > e->limits.max_value)
+        return kvs_err_set(
+            p->err, KVS_TOO_LARGE, "descriptor %u: the value has %llu bytes; backend '%s' takes at most %llu",
+            i, (unsigned long long)pair->len, e->be->name, (unsigned long long)e->limits.max_value);
+    if (pair->ranged && p->req->op == KVS_WRITE)
+        return kvs_err_set(p->err, KVS_NOT_SUPPORTED,
+                           "descriptor %u: a WRITE of %llu bytes at offset %llu; values are written whole", i,
+                           (unsigned long long)pair->len, (unsigned long long)pair->offset);
+    if (pair->ranged && !(e->limits.caps_native & KVS_CAP_RANGE))
+        return kvs_err_set(p->err, KVS_NOT_SUPPORTED,
+                           "descriptor %u: backend '%s' cannot READ a part of a value", i, e->be->name);
+    if (pair->ranged && pair->len > UINT64_MAX - pair->offset)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "descriptor %u: offset %llu plus length %llu overflows",
+                           i, (unsigned long long)pair->offset, (unsigned long long)pair->len);
+    return KVS_OK;
+}
+
+static void fill(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
+{
+    struct kvs_rec *rec = kvs_rec_at(p->x, i);
+    size_t prefix = p->e->prefix_len;
+    if (prefix)
+        memcpy(p->key_at, p->e->prefix, prefix);
+    memcpy(p->key_at + prefix, pair->key, pair->key_len);
+    rec->io.key = p->key_at;
+    rec->io.key_len = (uint32_t)(prefix + pair->key_len);
+    p->key_at += prefix + pair->key_len;
+    rec->io.index = i;
+    rec->io.actual = KVS_ACTUAL_UNSET;
+    if (p->req->op >= KVS_QUERY)
+        return;
+    rec->iov.iov_base = (void *)(uintptr_t)pair->addr;
+    rec->iov.iov_len = (size_t)pair->len;
+    rec->io.iov = &rec->iov;
+    rec->io.iovcnt = pair->len ? 1 : 0;
+    rec->io.len = pair->len;
+    if (pair->ranged) {
+        rec->io.flags = KVS_IO_RANGED;
+        rec->io.offset = pair->offset;
+    }
+    if (pair->local)
+        rec->io.mem_priv = pair->local->priv;
+}
+
+/* Each distinct local registration once: `stamp` marks those that this pass has met. */
+static void count_local(struct kvs_prep *p, struct kvs_mem *m, uint64_t stamp, uint32_t *met)
+{
+    if (!m || m->mark == stamp)
+        return;
+    m->mark = stamp;
+    if (p->x) {
+        m->uses++;
+        p->x->mems[*met] = m;
+        p->x->nmems = *met + 1;
+    }
+    ++*met;
+}
+
+int kvs_prep_pass(struct kvs_prep *p)
+{
+    uint64_t stamp = ++p->e->mems.stamp;
+    uint32_t met = 0;
+    size_t key_bytes = 0;
+    p->custom_at = p->req->custom;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct kvs_pair pair = {0};
+        int rc = KVS_OK;
+        if (p->req->op < KVS_QUERY)
+            rc = local_side(p, i, &pair);
+        if (rc == KVS_OK && (p->req->keys || p->req->custom))
+            own_key(p, i, &pair);
+        else if (rc == KVS_OK)
+            rc = remote_side(p, i, &pair);
+        if (rc == KVS_OK)
+            rc = check_limits(p, i, &pair);
+        if (rc != KVS_OK)
+            return rc;
+        key_bytes += p->e->prefix_len + pair.key_len;
+        if (p->x)
+            fill(p, i, &pair);
+        count_local(p, pair.local, stamp, &met);
+    }
+    p->nmems = met;
+    p->key_bytes = key_bytes;
+    return KVS_OK;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The service thread of an engine: ends transfers whose time is up, offers waiting batches again, runs done
+ * functions that may not run where they came up, and polls while no caller does. It sleeps while nothing is
+ * posted.
+ */
+#include "engine.h"
+#include "log.h"
+
+#include <unistd.h>
+
+#define AGAIN_TICK KVS_MS(1) /* a waiting batch is offered again at least so often */
+#define POLL_TICK  KVS_MS(1) /* callers who have not polled for so long do not poll */
+
+void kvs_service_kick(kvs_engine *e)
+{
+    kvs_cond_signal(&e->service_work);
+}
+
+void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *why)
+{
+    kvs_engine *e = x->engine;
+    uint32_t before =
+        kvs_a32_or(&x->marks, status == KVS_TIMEOUT ? KVS_M_CANCEL | KVS_M_TIMEOUT : KVS_M_CANCEL);
+    if (e->blocking || (e->limits.flags & KVS_F_SUBMIT_BLOCKS)) {
+        uint32_t from;
+        kvs_pool_take(x, &from);
+        kvs_settle_range(x, from, x->count, status, why);
+        if (e->blocking)
+            return;
+    }
+    kvs_mutex_lock(&e->lock);
+    bool waiting = kvs_again_take(x);
+    kvs_mutex_unlock(&e->lock);
+    if (waiting)
+        kvs_settle_range(x, 0, x->count, status, why);
+    else if (before & KVS_M_SUBMITTED)
+        kvs_call_cancel(e, x);
+    if (e->polls)
+        kvs_progress_kick(e);
+}
+
+static bool has_open_io(const struct kvs_xfer *x)
+{
+    for (uint32_t i = 0; i < x->count; i++)
+        if (kvs_slot_armed(kvs_rec_at(x, i)->slot))
+            return true;
+    return false;
+}
+
+/* Its grace is over too. Answers whether the transfer's done function is now to be run here. */
+static bool end_held(struct kvs_xfer *x)
+{
+    if (!has_open_io(x)) /* what the count says is a call that has it in hand */
+        return false;
+    uint64_t seen = kvs_a64_load(&x->word), next;
+    do {
+        uint64_t done = seen & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
+        if ((seen & KVS_W_COUNT) <= done || (seen & KVS_W_HELD))
+            return false;
+        next = seen | KVS_W_HELD;
+        if ((seen & KVS_W_DONE) && (seen & KVS_W_ABANDONED))
+            next = (next & ~KVS_W_DONE) - 1;
+        else if (seen & KVS_W_DONE)
+            next = (next & ~KVS_W_DONE) | KVS_W_STARTED;
+    } while (!kvs_a64_cas(&x->word, &seen, next));
+    kvs_log(KVS_LOG_WARN, x->engine->be->name,
+            "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
+            "their memory is held",
+            x->count, (uint32_t)(next & KVS_W_COUNT) - (next & KVS_W_STARTED ? 1 : 0));
+    if (seen & KVS_W_WAITER)
+        kvs_park_wake(kvs_park_of(x));
+    return next & KVS_W_STARTED;
+}
+
+static void unlock_stop_lock(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    kvs_mutex_unlock(&e->lock);
+    kvs_xfer_stop(x, KVS_TIMEOUT, "no answer within the engine's timeout");
+    kvs_xfer_drop(x, 1);
+    kvs_mutex_lock(&e->lock);
+}
+
+/* One step on the first transfer that needs one; false: none does until *next. engine.lock held; it is let go
+ * in between. */
+static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
+{
+    for (struct kvs_xfer *x = e->posted_head, *after; x; x = after) {
+        after = x->posted_next;
+        uint64_t word = kvs_a64_load(&x->word);
+        bool held = word & KVS_W_HELD;
+        if ((word & KVS_W_COUNT) == 0 || (held && !e->polls))
+            kvs_posted_unlink(x);
+        if ((word & KVS_W_COUNT) == 0 || held)
+            continue; /* a held one stays listed where its late completion must be polled for */
+        uint64_t due = x->grace ? x->grace_end : x->batch.deadline_ns;
+        if (due == 0 || due > now) {
+            *next = due && due < *next ? due : *next;
+            if (!x->grace)
+                return false; /* those behind it were posted later */
+            continue;
+        }
+        if (!x->grace) {
+            if (!kvs_xfer_hold(x)) { /* only its done function runs still */
+                kvs_posted_unlink(x);
+                continue;
+            }
+            x->grace = true;
+            x->grace_end = kvs_after(now, e->cancel_grace);
+            unlock_stop_lock(x);
+            return true;
+        }
+        if (!e->polls)
+            kvs_posted_unlink(x);
+        if (end_held(x)) {
+            kvs_mutex_unlock(&e->lock);
+            kvs_turn_begin();
+            kvs_done_call(x);
+            kvs_turn_end();
+            kvs_mutex_lock(&e->lock);
+        }
+        if (e->polls && e->owner_waiters > 0)
+            kvs_cond_broadcast(&e->owner_left);
+        return true;
+    }
+    return false;
+}
+
+static void run_deferred(kvs_engine *e)
+{
+    while (e->deferred_head) {
+        struct kvs_xfer *x = e->deferred_head;
+        if ((e->deferred_head = x->local_next) == NULL)
+            e->deferred_tail = NULL;
+        kvs_mutex_unlock(&e->lock);
+        kvs_turn_begin();
+        kvs_done_run(x);
+        kvs_turn_end();
+        kvs_mutex_lock(&e->lock);
+    }
+}
+
+/* Polls for callers who do not; *seen is how often callers had polled when it last looked. */
+static void poll_for_others(kvs_engine *e, uint64_t now, uint64_t next, uint64_t *seen)
+{
+    uint64_t polls = kvs_a64_load(&e->polls_seen);
+    if (polls == *seen && e->owner_waiters == 0 && kvs_owner_try(e, true)) {
+        kvs_mutex_unlock(&e->lock);
+        kvs_owner_turn(e, next);
+        kvs_mutex_lock(&e->lock);
+        kvs_owner_leave(e);
+        return;
+    }
+    *seen = polls;
+    uint64_t tick = kvs_after(now, POLL_TICK);
+    kvs_cond_wait(&e->service_work, &e->lock, tick < next ? tick : next);
+}
+
+/* When to look again where nothing is due: a post after this moment is due a whole timeout later, so that it
+ * need not wake this thread. Without a post for so long it sleeps until one wakes it. */
+static uint64_t look_again(kvs_engine *e, uint64_t now, uint64_t *posts)
+{
+    bool idle = !e->timeout || (!e->posted_head && *posts == e->posts);
+    *posts = e->posts;
+    return idle ? KVS_NEVER : kvs_after(now, e->timeout);
+}
+
+static void *service_main(void *arg)
+{
+    kvs_engine *e = arg;
+    uint64_t seen = UINT64_MAX, posts = 0;
+    kvs_mutex_lock(&e->lock);
+    while (!e->service_stop) {
+        uint64_t now = kvs_now_ns(), next = KVS_NEVER;
+        run_deferred(e);
+        if (deadline_step(e, now, &next))
+            continue;
+        if (e->again_head) {
+            kvs_mutex_unlock(&e->lock);
+            kvs_again_offer(e);
+            kvs_mutex_lock(&e->lock);
+            if (e->again_head)
+                next = kvs_after(now, AGAIN_TICK) < next ? kvs_after(now, AGAIN_TICK) : next;
+        }
+        if (e->deferred_head || e->service_stop)
+            continue;
+        if (e->polls && e->posted_head) {
+            poll_for_others(e, now, next, &seen);
+            continue;
+        }
+        if (next == KVS_NEVER)
+            next = look_again(e, now, &posts);
+        e->service_asleep = next == KVS_NEVER;
+        kvs_cond_wait(&e->service_work, &e->lock, next);
+        e->service_asleep = false;
+    }
+    kvs_mutex_unlock(&e->lock);
+    return NULL;
+}
+
+int kvs_service_need(kvs_engine *e)
+{
+    bool needed = e->timeout || e->polls || (e->limits.flags & KVS_F_COMPLETE_DEFERRED) || !e->blocking;
+    if (!needed)
+        return KVS_OK;
+    if (!e->service_started) {
+        if (kvs_thread_start(&e->service, service_main, e, "kvs-service") != 0)
+            return KVS_NO_MEMORY;
+        e->service_started = true;
+    } else if (e->service_asleep) {
+        kvs_cond_signal(&e->service_work);
+    }
+    return KVS_OK;
+}
+
+void kvs_service_stop(kvs_engine *e)
+{
+    kvs_mutex_lock(&e->lock);
+    bool started = e->service_started;
+    e->service_stop = true;
+    kvs_cond_signal(&e->service_work);
+    kvs_mutex_unlock(&e->lock);
+    if (e->event_fd >= 0 && started)
+        kvs_progress_kick(e);
+    if (started)
+        kvs_thread_join(e->service);
+    e->service_started = false;
+}

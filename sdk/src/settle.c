@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How an io completes, and what the last completion of a transfer does. */
+#include "engine.h"
+#include "log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kvs_io_text(struct kvs_rec *rec, uint32_t round, const char *fmt, va_list args)
+{
+    char buf[512];
+    vsnprintf(buf, sizeof buf, fmt, args);
+    size_t len = strlen(buf) + 1;
+    struct kvs_text *t = malloc(sizeof *t + len);
+    if (!t)
+        return; /* the status has a text of its own */
+    t->round = round;
+    memcpy(t->s, buf, len);
+    free(rec->text);
+    rec->text = t;
+}
+
+static void text(struct kvs_xfer *x, struct kvs_rec *rec, const char *fmt, ...) KVS_PRINTF(3, 4);
+static void text(struct kvs_xfer *x, struct kvs_rec *rec, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    kvs_io_text(rec, x->round, fmt, args);
+    va_end(args);
+}
+
+/* A READ is whole, or it is no READ: the store's length decides, whatever the backend said. */
+static int check_read(struct kvs_xfer *x, struct kvs_rec *rec)
+{
+    const struct kvs_io *io = &rec->io;
+    uint64_t actual = io->actual == KVS_ACTUAL_UNSET ? io->len : io->actual;
+    rec->bytes = actual < io->len ? actual : io->len;
+    if (actual == io->len)
+        return KVS_OK;
+    rec->bytes = 0;
+    if (io->flags & KVS_IO_RANGED)
+        text(x, rec, "asked for %llu bytes at offset %llu, the value has %llu of them",
+             (unsigned long long)io->len, (unsigned long long)io->offset, (unsigned long long)actual);
+    else
+        text(x, rec, "the value has %llu bytes, the descriptor %llu", (unsigned long long)actual,
+             (unsigned long long)io->len);
+    return KVS_MISMATCH;
+}
+
+static int check_status(struct kvs_xfer *x, struct kvs_rec *rec, int status)
+{
+    if (status == KVS_OK) {
+        if (x->batch.op == KVS_READ)
+            return check_read(x, rec);
+        if (x->batch.op == KVS_WRITE)
+            rec->bytes = rec->io.len;
+        if (x->batch.op == KVS_QUERY)
+            rec->bytes = rec->io.actual == KVS_ACTUAL_UNSET ? KVS_SIZE_UNKNOWN : rec->io.actual;
+        return status;
+    }
+    if (status == KVS_CANCELED && (kvs_a32_load(&x->marks) & KVS_M_TIMEOUT)) {
+        text(x, rec, "no answer within the engine's timeout of %llu ms",
+             (unsigned long long)(x->engine->timeout / 1000000u));
+        return KVS_TIMEOUT;
+    }
+    if (status == KVS_IN_PROG || status == KVS_NOT_POSTED || status == KVS_AGAIN ||
+        !kvs_status_known(status)) {
+        text(x, rec, "backend '%s' completed with %d, which is no final status", x->engine->be->name, status);
+        return KVS_BACKEND;
+    }
+    if (status == KVS_MISMATCH && x->batch.op == KVS_READ && rec->io.actual != KVS_ACTUAL_UNSET)
+        (void)check_read(x, rec); /* for its text */
+    return status;
+}
+
+/* QUERY and REMOVE give answers; only what is no answer is an error of the transfer. */
+static bool is_error(const struct kvs_xfer *x, int status)
+{
+    if (status >= 0)
+        return false;
+    if (x->batch.op == KVS_QUERY || x->batch.op == KVS_REMOVE)
+        return status != KVS_NOT_FOUND && status != KVS_UNKNOWN;
+    return true;
+}
+
+/* By the one who disarmed the io's slot. */
+static void settled(struct kvs_xfer *x, struct kvs_rec *rec, int status)
+{
+    rec->bytes = 0;
+    if (rec->text && rec->text->round != x->round) {
+        free(rec->text);
+        rec->text = NULL;
+    }
+    status = check_status(x, rec, status);
+    if (kvs_a64_load(&x->word) & KVS_W_HELD) { /* the transfer's result stands */
+        text(x, rec, "completed after the transfer had timed out");
+        status = KVS_TIMEOUT;
+    }
+    rec->status = status;
+    kvs_a32_store(&rec->round, x->round);
+    if (is_error(x, status)) {
+        uint64_t none = 0;
+        kvs_a64_cas(&x->first_error, &none, ((uint64_t)rec->io.index + 1) << 32 | (uint32_t)status);
+    }
+    if (kvs_a64_load_relaxed(&x->engine->again_count))
+        kvs_service_kick(x->engine);
+}
+
+void kvs_settle_won(struct kvs_xfer *x, struct kvs_io *io, int status)
+{
+    settled(x, kvs_rec_at(x, io->index), status);
+}
+
+bool kvs_settle(struct kvs_xfer *x, struct kvs_io *io, uint64_t token, int status)
+{
+    struct kvs_rec *rec = kvs_rec_at(x, io->index);
+    if (!kvs_slot_disarm(rec->slot, token))
+        return false;
+    settled(x, rec, status);
+    return true;
+}
+
+void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status, const char *why)
+{
+    uint32_t n = 0;
+    for (uint32_t i = from; i < to; i++) {
+        struct kvs_rec *rec = kvs_rec_at(x, i);
+        if (!kvs_slot_disarm(rec->slot, rec->io.token))
+            continue;
+        if (why)
+            text(x, rec, "%s", why);
+        rec->io.actual = KVS_ACTUAL_UNSET;
+        settled(x, rec, status);
+        n++;
+    }
+    if (n > 0)
+        kvs_xfer_drop(x, n);
+}
+
+/* Only the done function is left to run: here, at the end of this thread's turn, or on the service thread. */
+static void done_due(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (kvs_turn_inside()) {
+        kvs_turn_add_done(x);
+        return;
+    }
+    if (e->limits.flags & KVS_F_COMPLETE_DEFERRED) {
+        kvs_mutex_lock(&e->lock);
+        x->local_next = NULL;
+        if (e->deferred_tail)
+            e->deferred_tail->local_next = x;
+        else
+            e->deferred_head = x;
+        e->deferred_tail = x;
+        kvs_cond_signal(&e->service_work); /* it runs since the post */
+        kvs_mutex_unlock(&e->lock);
+        return;
+    }
+    kvs_turn_begin();
+    kvs_turn_add_done(x);
+    kvs_turn_end();
+}
+
+void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
+{
+    struct kvs_park *park = kvs_park_of(x);
+    uint64_t seen = kvs_a64_sub(&x->word, n);
+    uint64_t left = (seen & KVS_W_COUNT) - n;
+    if (left == 1 && (seen & KVS_W_DONE)) {
+        done_due(x);
+    } else if (left == 0) {
+        if (seen & KVS_W_WAITER)
+            kvs_park_wake(park);
+        if (seen & KVS_W_ABANDONED)
+            kvs_xfer_free(x);
+    }
+}
+
+bool kvs_xfer_hold(struct kvs_xfer *x)
+{
+    uint64_t seen = kvs_a64_load(&x->word);
+    do {
+        uint64_t done = seen & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
+        if ((seen & KVS_W_COUNT) <= done)
+            return false;
+    } while (!kvs_a64_cas(&x->word, &seen, seen + 1));
+    return true;
+}
+
+int kvs_xfer_status(const struct kvs_xfer *x)
+{
+    if (x->round == 0)
+        return KVS_NOT_POSTED;
+    if (kvs_a64_load(&x->word) & KVS_W_HELD)
+        return KVS_TIMEOUT;
+    uint64_t error = kvs_a64_load(&x->first_error);
+    return error ? (int32_t)(uint32_t)error : KVS_OK;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One key at a time: prep, post, wait and release in one call. */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_TRIES 8 /* of kvs_get_alloc, while the value's size changes */
+
+/* Gives the transfer back; one that is held stays with the SDK until the store lets go of it. */
+static void give_back(kvs_xfer *x)
+{
+    if (kvs_xfer_release(x, 0) != KVS_OK)
+        kvs_xfer_abandon(x);
+}
+
+static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, const void *data, uint64_t len,
+               uint64_t *bytes, struct kvs_error *err)
+{
+    struct kvs_desc desc = {.addr = (uint64_t)(uintptr_t)data, .len = len};
+    struct kvs_dlist local = {&desc, 1, 0, KVS_MEM_DRAM};
+    struct kvs_key k = {key, key_len};
+    struct kvs_xfer_req req = {
+        .size = sizeof req, .op = op, .local = op < KVS_QUERY ? &local : NULL, .keys = &k, .nkeys = 1};
+    if (kvs_turn_in_done())
+        return kvs_err_set(err, KVS_NOT_ALLOWED, "a call that waits cannot be made inside a done function");
+    kvs_xfer *x;
+    int rc = kvs_xfer_prep(e, &req, &x, err);
+    if (rc != KVS_OK)
+        return rc;
+    rc = kvs_xfer_post(x);
+    if (rc == KVS_IN_PROG)
+        rc = kvs_xfer_wait(x, KVS_FOREVER);
+    int status = rc;
+    const char *text = "";
+    if (kvs_xfer_check(x) != KVS_NOT_POSTED)
+        kvs_xfer_result(x, 0, &status, bytes, &text);
+    if (rc == KVS_OK)
+        rc = status;
+    if (rc != KVS_OK)
+        kvs_err_set(err, rc, "%s", text[0] ? text : kvs_status_text(rc));
+    give_back(x);
+    return rc;
+}
+
+int kvs_put(kvs_engine *e, const void *key, size_t key_len, const void *data, uint64_t len,
+            struct kvs_error *err)
+{
+    return one(e, KVS_WRITE, key, key_len, data, len, NULL, err);
+}
+
+int kvs_get(kvs_engine *e, const void *key, size_t key_len, void *data, uint64_t len, struct kvs_error *err)
+{
+    return one(e, KVS_READ, key, key_len, data, len, NULL, err);
+}
+
+int kvs_query(kvs_engine *e, const void *key, size_t key_len, uint64_t *size, struct kvs_error *err)
+{
+    uint64_t found = 0;
+    int rc = one(e, KVS_QUERY, key, key_len, NULL, 0, &found, err);
+    if (size)
+        *size = rc == KVS_OK ? found : 0;
+    return rc;
+}
+
+int kvs_remove(kvs_engine *e, const void *key, size_t key_len, struct kvs_error *err)
+{
+    return one(e, KVS_REMOVE, key, key_len, NULL, 0, NULL, err);
+}
+
+int kvs_get_alloc(kvs_engine *e, const void *key, size_t key_len, uint64_t max, void **data, uint64_t *len,
+                  struct kvs_error *err)
+{
+    if (!data || !len)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "pointer for the %s is NULL", data ? "length" : "value");
+    *data = NULL;
+    *len = 0;
+    int rc = KVS_MISMATCH;
+    for (int i = 0; i < SIZE_TRIES && rc == KVS_MISMATCH; i++) {
+        uint64_t size;
+        rc = kvs_query(e, key, key_len, &size, err);
+        if (rc != KVS_OK)
+            return rc;
+        if (size == KVS_SIZE_UNKNOWN)
+            return kvs_err_set(err, KVS_NOT_SUPPORTED, "backend '%s' cannot tell how long a value is",
+                               e->be->name);
+        if (size > max)
+            return kvs_err_set(err, KVS_TOO_LARGE, "the value has %llu bytes; at most %llu were expected",
+                               (unsigned long long)size, (unsigned long long)max);
+        void *p = malloc(size ? (size_t)size : 1);
+        if (!p)
+            return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a value of %llu bytes",
+                               (unsigned long long)size);
+        rc = kvs_get(e, key, key_len, p, size, err);
+        if (rc == KVS_OK) {
+            *data = p;
+            *len = size;
+        } else if (rc != KVS_TIMEOUT) {
+            free(p);
+        } /* else the store may still write to it */
+    }
+    return rc;
+}
+
+void kvs_free(void *p)
+{
+    free(p);
+}
+
+struct listing {
+    int (*each)(void *arg, const void *key, size_t len, uint64_t size);
+    void *arg;
+    size_t prefix_len;
+};
+
+static int list_one(void *arg, const void *key, size_t len, uint64_t size)
+{
+    const struct listing *l = arg;
+    if (len <= l->prefix_len) /* an empty key, which no caller can name */
+        return 0;
+    return l->each(l->arg, (const char *)key + l->prefix_len, len - l->prefix_len, size);
+}
+
+int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,
+             int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
+             struct kvs_error *err)
+{
+    int rc = kvs_engine_usable(e);
+    if (rc != KVS_OK)
+        return kvs_err_set(err, rc, "engine: %s",
+                           rc == KVS_NOT_ALLOWED ? "it was opened before a fork" : "no valid handle");
+    if (!each || (prefix_len && !prefix))
+        return kvs_err_set(err, KVS_INVALID_PARAM, "%s is NULL", each ? "prefix" : "function for the keys");
+    if (kvs_a32_load(&e->closing))
+        return kvs_err_set(err, KVS_NOT_ALLOWED, "engine of backend '%s' is closing", e->be->name);
+    if (!(e->limits.caps_native & KVS_CAP_LIST))
+        return kvs_err_set(err, KVS_NOT_SUPPORTED, "backend '%s' cannot list keys", e->be->name);
+    size_t len = e->prefix_len + prefix_len;
+    char *whole = malloc(len ? len : 1);
+    if (!whole)
+        return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a prefix of %zu bytes", len);
+    if (e->prefix_len)
+        memcpy(whole, e->prefix, e->prefix_len);
+    if (prefix_len)
+        memcpy(whole + e->prefix_len, prefix, prefix_len);
+    struct listing l = {each, arg, e->prefix_len};
+    struct kvs_error why = {KVS_OK, ""};
+    kvs_host_text_begin(&why);
+    rc = kvs_call_list(e, whole, len, list_one, &l, e->timeout ? kvs_after(kvs_now_ns(), e->timeout) : 0);
+    kvs_host_text_end();
+    free(whole);
+    if (rc < 0 && kvs_status_known(rc))
+        kvs_err_set(err, rc, "%s", why.text[0] ? why.text : kvs_status_text(rc));
+    return rc;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "slab.h"
+#include "log.h"
+#include "proclock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_SLOTS 4096u
+#define CHUNKS      (1u << (KVS_TOKEN_SLOT_BITS - 12))
+
+struct chunk {
+    struct kvs_slab *slab;
+    struct kvs_slot slots[CHUNK_SLOTS];
+};
+
+struct kvs_slab {
+    const struct kvs_backend *backend;
+    struct kvs_slab *next; /* guarded by KVS_LOCK_SLAB */
+    kvs_mutex lock;
+    uint32_t *free_slots; /* numbers of slots; these four guarded by lock */
+    uint32_t free_count, free_room, slot_count;
+    kvs_a64 violations;
+};
+
+/* Process-wide, since a completion names nothing but its token, at any time. A chunk, once there, stays;
+ * written under KVS_LOCK_SLAB, read without. */
+static _Atomic(struct chunk *) chunks[CHUNKS];
+static uint32_t chunk_count;   /* guarded by KVS_LOCK_SLAB */
+static struct kvs_slab *slabs; /* guarded by KVS_LOCK_SLAB */
+
+struct kvs_slab *kvs_slab_of(const struct kvs_backend *backend)
+{
+    kvs_proclock_take(KVS_LOCK_SLAB);
+    struct kvs_slab *s = slabs;
+    while (s && s->backend != backend)
+        s = s->next;
+    if (!s && (s = calloc(1, sizeof *s)) != NULL) {
+        kvs_mutex_init(&s->lock);
+        s->backend = backend;
+        s->next = slabs;
+        slabs = s;
+    }
+    kvs_proclock_drop(KVS_LOCK_SLAB);
+    return s;
+}
+
+void kvs_slab_after_fork(void)
+{
+    kvs_proclock_take(KVS_LOCK_SLAB);
+    for (struct kvs_slab *s = slabs; s; s = s->next) {
+        kvs_mutex_init(&s->lock);
+        s->free_count = 0; /* what the lock guarded may be half changed */
+        s->slot_count = 0;
+        s->free_room = 0;
+        s->free_slots = NULL;
+    }
+    kvs_proclock_drop(KVS_LOCK_SLAB);
+}
+
+const char *kvs_slab_name(const struct kvs_slab *slab)
+{
+    return slab->backend->name;
+}
+
+const struct kvs_backend *kvs_slab_backend(const struct kvs_slab *slab)
+{
+    return slab->backend;
+}
+
+/* One more chunk of free slots; with the slab's lock held. */
+static bool grow(struct kvs_slab *slab)
+{
+    uint32_t room = slab->slot_count + CHUNK_SLOTS;
+    uint32_t *numbers = realloc(slab->free_slots, (size_t)room * sizeof *numbers);
+    if (!numbers)
+        return false;
+    slab->free_slots = numbers;
+    slab->free_room = room;
+    struct chunk *c = calloc(1, sizeof *c);
+    if (!c)
+        return false;
+    c->slab = slab;
+    kvs_proclock_take(KVS_LOCK_SLAB);
+    uint32_t at = chunk_count;
+    if (at < CHUNKS) {
+        chunk_count++;
+        atomic_store_explicit(&chunks[at], c, memory_order_release);
+    }
+    kvs_proclock_drop(KVS_LOCK_SLAB);
+    if (at >= CHUNKS) {
+        free(c);
+        return false;
+    }
+    slab->slot_count = room;
+    for (uint32_t i = CHUNK_SLOTS; i-- > 0;) /* the lowest is taken first */
+        slab->free_slots[slab->free_count++] = at * CHUNK_SLOTS + i;
+    return true;
+}
+
+static struct kvs_slot *slot_at(uint32_t number, struct chunk **in)
+{
+    struct chunk *c = atomic_load_explicit(&chunks[number / CHUNK_SLOTS], memory_order_acquire);
+    *in = c;
+    return c ? &c->slots[number % CHUNK_SLOTS] : NULL;
+}
+
+bool kvs_slab_take(struct kvs_slab *slab, uint32_t n,
+                   void (*each)(void *arg, uint32_t i, struct kvs_slot *, uint64_t), void *arg)
+{
+    kvs_mutex_lock(&slab->lock);
+    bool enough = true;
+    while (enough && slab->free_count < n)
+        enough = grow(slab);
+    for (uint32_t i = 0; enough && i < n; i++) {
+        uint32_t number = slab->free_slots[--slab->free_count];
+        struct chunk *c;
+        each(arg, i, slot_at(number, &c), number);
+    }
+    kvs_mutex_unlock(&slab->lock);
+    return enough;
+}
+
+void kvs_slab_lock(struct kvs_slab *slab)
+{
+    kvs_mutex_lock(&slab->lock);
+}
+
+void kvs_slab_unlock(struct kvs_slab *slab)
+{
+    kvs_mutex_unlock(&slab->lock);
+}
+
+void kvs_slab_give(struct kvs_slab *slab, uint64_t token)
+{
+    if (slab->free_count < slab->free_room) /* always so, but in a child that was forked */
+        slab->free_slots[slab->free_count++] = KVS_TOKEN_SLOT(token);
+}
+
+struct kvs_slot *kvs_slot_of(uint64_t token, struct kvs_slab **slab)
+{
+    struct chunk *c;
+    struct kvs_slot *slot = slot_at(KVS_TOKEN_SLOT(token), &c);
+    *slab = c ? c->slab : NULL;
+    return slot;
+}
+
+uint64_t kvs_slot_arm(struct kvs_slot *slot, uint64_t token)
+{
+    /* A generation has the token's upper 36 bits; it comes round after 6e10 posts of one slot. */
+    uint64_t gen = (kvs_a64_load_relaxed(&slot->state) >> 1) + 1;
+    gen &= UINT64_MAX >> KVS_TOKEN_SLOT_BITS;
+    if (gen == 0)
+        gen = 1;
+    kvs_a64_store(&slot->state, gen << 1 | 1);
+    return gen << KVS_TOKEN_SLOT_BITS | KVS_TOKEN_SLOT(token);
+}
+
+bool kvs_slot_disarm(struct kvs_slot *slot, uint64_t token)
+{
+    uint64_t gen = token >> KVS_TOKEN_SLOT_BITS;
+    uint64_t seen = gen << 1 | 1;
+    return gen != 0 && kvs_a64_cas(&slot->state, &seen, gen << 1);
+}
+
+bool kvs_slot_armed(const struct kvs_slot *slot)
+{
+    return kvs_a64_load(&slot->state) & 1;
+}
+
+void kvs_slab_violation(struct kvs_slab *slab, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    kvs_vlog(KVS_LOG_ERROR, slab ? kvs_slab_name(slab) : "sdk", fmt, args);
+    va_end(args);
+    if (slab)
+        kvs_a64_add(&slab->violations, 1);
+}
+
+uint64_t kvs_slab_violations(const struct kvs_slab *slab)
+{
+    return kvs_a64_load(&slab->violations);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sync.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Process-wide: a bucket must outlive every object that was ever waited for. Zero is their start. */
+#define PARK_BUCKETS 64
+static struct kvs_park buckets[PARK_BUCKETS] __attribute__((aligned(64)));
+
+struct kvs_park *kvs_park_of(const void *address)
+{
+    uint64_t h = (uint64_t)(uintptr_t)address >> 4;
+    h *= UINT64_C(0x9e3779b97f4a7c15);
+    return &buckets[h >> 58];
+}
+
+void kvs_park_wait(struct kvs_park *p, uint32_t ticket, uint64_t until)
+{
+    struct timespec t, *limit = NULL;
+    if (until != KVS_NEVER) {
+        t = kvs_timespec(until);
+        limit = &t;
+    }
+    /* BITSET takes a point in time instead of a span, so a spurious return does not make the wait longer. */
+    syscall(SYS_futex, &p->ticket, FUTEX_WAIT_BITSET_PRIVATE, ticket, limit, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+void kvs_park_wake(struct kvs_park *p)
+{
+    kvs_a32_add(&p->ticket, 1);
+    syscall(SYS_futex, &p->ticket, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(t, NULL, fn, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc == 0)
+        pthread_setname_np(*t, name);
+    return rc;
+}
+
+void kvs_thread_join(kvs_thread t)
+{
+    pthread_join(t, NULL);
+}

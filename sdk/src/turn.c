@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes up while a thread is inside a backend waits until it is out again: done functions, so that user
+ * code never runs below a backend's call, and posts made by done functions, so that neither nests.
+ */
+#include "engine.h"
+
+struct kvs_frame {
+    const struct kvs_xfer *x;
+    enum kvs_frame_wish wish;
+    struct kvs_frame *outer;
+};
+
+struct queue {
+    struct kvs_xfer *head, *tail;
+};
+
+/* Per thread: nobody else looks at it. */
+static _Thread_local struct {
+    uint32_t depth;
+    bool draining;
+    struct queue done, posts;
+    struct kvs_frame *frames;
+} turn;
+
+static void push(struct queue *q, struct kvs_xfer *x)
+{
+    x->local_next = NULL;
+    if (q->tail)
+        q->tail->local_next = x;
+    else
+        q->head = x;
+    q->tail = x;
+}
+
+static struct kvs_xfer *pop(struct queue *q)
+{
+    struct kvs_xfer *x = q->head;
+    if (x && (q->head = x->local_next) == NULL)
+        q->tail = NULL;
+    return x;
+}
+
+void kvs_turn_begin(void)
+{
+    turn.depth++;
+}
+
+void kvs_turn_end(void)
+{
+    if (turn.depth == 1 && !turn.draining) {
+        struct kvs_xfer *x;
+        turn.draining = true;
+        for (;;) {
+            if ((x = pop(&turn.done)) != NULL)
+                kvs_done_run(x);
+            else if ((x = pop(&turn.posts)) != NULL)
+                kvs_post_late(x);
+            else
+                break;
+        }
+        turn.draining = false;
+    }
+    turn.depth--;
+}
+
+bool kvs_turn_inside(void)
+{
+    return turn.depth != 0;
+}
+
+void kvs_turn_add_done(struct kvs_xfer *x)
+{
+    push(&turn.done, x);
+}
+
+bool kvs_turn_add_post(struct kvs_xfer *x)
+{
+    if (!turn.frames)
+        return false;
+    push(&turn.posts, x);
+    return true;
+}
+
+bool kvs_turn_in_done(void)
+{
+    return turn.frames != NULL;
+}
+
+struct kvs_frame *kvs_turn_frame(const struct kvs_xfer *x)
+{
+    struct kvs_frame *f = turn.frames;
+    while (f && f->x != x)
+        f = f->outer;
+    return f;
+}
+
+void kvs_frame_set(struct kvs_frame *f, enum kvs_frame_wish wish)
+{
+    f->wish = wish;
+}
+
+enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f)
+{
+    return f->wish;
+}
+
+void kvs_done_call(struct kvs_xfer *x)
+{
+    struct kvs_frame frame = {x, KVS_WISH_NONE, turn.frames};
+    turn.frames = &frame;
+    x->done(x, kvs_xfer_status(x), x->done_arg);
+    turn.frames = frame.outer;
+    if (frame.wish == KVS_WISH_POST && kvs_post_again(x))
+        return;
+    uint64_t seen = kvs_a64_load(&x->word), next;
+    do {
+        next = (seen & ~KVS_W_STARTED) - 1;
+        if (frame.wish == KVS_WISH_FREE)
+            next |= KVS_W_ABANDONED;
+    } while (!kvs_a64_cas(&x->word, &seen, next));
+    if (next & KVS_W_COUNT)
+        return;
+    if (seen & KVS_W_WAITER)
+        kvs_park_wake(kvs_park_of(x));
+    if (next & KVS_W_ABANDONED)
+        kvs_xfer_free(x);
+}
+
+void kvs_done_run(struct kvs_xfer *x)
+{
+    uint64_t seen = kvs_a64_load(&x->word);
+    do {
+        if (seen & KVS_W_ABANDONED) { /* its owner wants no done function any more */
+            kvs_xfer_drop(x, 1);
+            return;
+        }
+    } while (!kvs_a64_cas(&x->word, &seen, (seen & ~KVS_W_DONE) | KVS_W_STARTED));
+    kvs_done_call(x);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A transfer's handle, from prep to release: check, wait, results, cancel, release, abandon. */
+#include "engine.h"
+#include "epoch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int kvs_xfer_usable(const kvs_xfer *x)
+{
+    if (!x || x->magic != KVS_XFER_MAGIC)
+        return KVS_INVALID_PARAM;
+    return kvs_epoch_is(x->engine->epoch) ? KVS_OK : KVS_NOT_ALLOWED;
+}
+
+bool kvs_xfer_running(const struct kvs_xfer *x)
+{
+    return (kvs_a64_load(&x->word) & KVS_W_COUNT) != 0;
+}
+
+void kvs_posted_link(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (x->posted)
+        kvs_posted_unlink(x);
+    x->posted = true;
+    x->grace = false;
+    x->posted_next = NULL;
+    x->posted_prev = e->posted_tail;
+    if (e->posted_tail)
+        e->posted_tail->posted_next = x;
+    else
+        e->posted_head = x;
+    e->posted_tail = x;
+    e->posts++;
+}
+
+void kvs_posted_unlink(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (!x->posted)
+        return;
+    if (x->posted_prev)
+        x->posted_prev->posted_next = x->posted_next;
+    else
+        e->posted_head = x->posted_next;
+    if (x->posted_next)
+        x->posted_next->posted_prev = x->posted_prev;
+    else
+        e->posted_tail = x->posted_prev;
+    x->posted = false;
+}
+
+static void unlink_live(struct kvs_xfer *x)
+{
+    if (x->live_prev)
+        x->live_prev->live_next = x->live_next;
+    else
+        x->engine->live = x->live_next;
+    if (x->live_next)
+        x->live_next->live_prev = x->live_prev;
+}
+
+static void free_memory(struct kvs_xfer *x)
+{
+    for (uint32_t i = 0; i < x->count; i++)
+        free(kvs_rec_at(x, i)->text);
+    x->magic = KVS_DEAD_MAGIC;
+    free(x);
+}
+
+void kvs_xfer_free(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (!kvs_epoch_is(e->epoch)) { /* a forked child: no lock, and nothing that the parent's threads may have
+                                      left half done */
+        free_memory(x);
+        return;
+    }
+    kvs_mutex_lock(&e->lock);
+    bool unprep = x->prepped;
+    x->prepped = false;
+    kvs_mutex_unlock(&e->lock);
+    if (unprep)
+        kvs_call_unprep(e, x);
+    kvs_mem_uncount(x);
+    kvs_slab_lock(e->slab);
+    for (uint32_t i = 0; i < x->count; i++)
+        kvs_slab_give(e->slab, kvs_rec_at(x, i)->io.token);
+    kvs_slab_unlock(e->slab);
+    kvs_mutex_lock(&e->lock);
+    kvs_posted_unlink(x);
+    unlink_live(x);
+    kvs_mutex_unlock(&e->lock);
+    free_memory(x);
+    kvs_engine_unref(e);
+}
+
+/* What a caller other than its done function is told. */
+static int seen_status(const struct kvs_xfer *x)
+{
+    return kvs_xfer_ended(kvs_a64_load(&x->word)) ? kvs_xfer_status(x) : KVS_IN_PROG;
+}
+
+static void progress(struct kvs_xfer *x)
+{
+    if (!kvs_a32_load(&x->engine->closed) && !kvs_xfer_ended(kvs_a64_load(&x->word)))
+        kvs_progress_once(x->engine);
+}
+
+int kvs_xfer_check(kvs_xfer *x)
+{
+    int rc = kvs_xfer_usable(x);
+    if (rc != KVS_OK)
+        return rc;
+    struct kvs_frame *frame = kvs_turn_frame(x);
+    if (frame)
+        return kvs_frame_get(frame) == KVS_WISH_POST ? KVS_IN_PROG : kvs_xfer_status(x);
+    progress(x);
+    return seen_status(x);
+}
+
+int kvs_xfer_wait(kvs_xfer *x, uint64_t timeout_ns)
+{
+    int rc = kvs_xfer_usable(x);
+    if (rc != KVS_OK)
+        return rc;
+    if (kvs_turn_in_done())
+        return KVS_NOT_ALLOWED;
+    progress(x);
+    if (timeout_ns > 0 && !kvs_xfer_ended(kvs_a64_load(&x->word)))
+        kvs_progress_wait(x, timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns));
+    return seen_status(x);
+}
+
+int kvs_xfer_cancel(kvs_xfer *x)
+{
+    int rc = kvs_xfer_usable(x);
+    if (rc != KVS_OK)
+        return rc;
+    if (kvs_xfer_hold(x)) {
+        kvs_xfer_stop(x, KVS_CANCELED, "canceled before the backend took it");
+        kvs_xfer_drop(x, 1);
+    }
+    return KVS_OK;
+}
+
+static const char *status_text(const struct kvs_rec *rec, int status, bool mine)
+{
+    if (status >= 0)
+        return "";
+    return mine && rec->text && rec->text->round == kvs_a32_load(&rec->round) ? rec->text->s
+                                                                              : kvs_status_text(status);
+}
+
+int kvs_xfer_result(kvs_xfer *x, size_t index, int *status, uint64_t *bytes, const char **text)
+{
+    int rc = kvs_xfer_usable(x);
+    if (rc != KVS_OK)
+        return rc;
+    if (index >= x->count)
+        return KVS_INVALID_PARAM;
+    const struct kvs_rec *rec = kvs_rec_at(x, (uint32_t)index);
+    bool settled = x->round != 0 && kvs_a32_load(&rec->round) == x->round;
+    int st = KVS_IN_PROG;
+    if (settled)
+        st = rec->status;
+    else if (x->round == 0)
+        st = KVS_NOT_POSTED;
+    else if (kvs_a64_load(&x->word) & KVS_W_HELD)
+        st = KVS_TIMEOUT;
+    if (status)
+        *status = st;
+    if (bytes)
+        *bytes = settled ? rec->bytes : 0;
+    if (text)
+        *text = status_text(rec, st, settled);
+    return KVS_OK;
+}
+
+const char *kvs_xfer_error(kvs_xfer *x)
+{
+    if (kvs_xfer_usable(x) != KVS_OK)
+        return "";
+    int status = kvs_turn_frame(x) ? kvs_xfer_status(x) : seen_status(x);
+    uint64_t error = kvs_a64_load(&x->first_error);
+    if (status >= 0)
+        return "";
+    if (!error || (int32_t)(uint32_t)error != status)
+        return kvs_status_text(status);
+    return status_text(kvs_rec_at(x, (uint32_t)(error >> 32) - 1), status, true);
+}
+
+size_t kvs_xfer_count(const kvs_xfer *x)
+{
+    return x && x->magic == KVS_XFER_MAGIC ? x->count : 0;
+}
+
+/* From inside the transfer's own done function: it is freed when that returns. */
+static int release_in_done(struct kvs_xfer *x, struct kvs_frame *frame, bool abandon)
+{
+    bool held = (kvs_a64_load(&x->word) & KVS_W_COUNT) > 1;
+    if (!abandon && (held || kvs_frame_get(frame) == KVS_WISH_POST))
+        return KVS_BUSY;
+    kvs_frame_set(frame, KVS_WISH_FREE);
+    return KVS_OK;
+}
+
+int kvs_xfer_release(kvs_xfer *x, uint64_t timeout_ns)
+{
+    int rc = kvs_xfer_usable(x);
+    if (rc == KVS_NOT_ALLOWED) {
+        kvs_xfer_free(x);
+        return KVS_OK;
+    }
+    if (rc != KVS_OK)
+        return rc;
+    struct kvs_frame *frame = kvs_turn_frame(x);
+    if (frame)
+        return release_in_done(x, frame, false);
+    if (kvs_xfer_running(x)) {
+        kvs_xfer_cancel(x);
+        progress(x);
+        if (timeout_ns > 0 && !kvs_turn_in_done())
+            kvs_progress_wait(x, timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns));
+        if (kvs_xfer_running(x))
+            return KVS_BUSY;
+    }
+    kvs_xfer_free(x);
+    return KVS_OK;
+}
+
+/* Leaves the transfer to its last completion. KVS_OK: done; KVS_BUSY: its done function is running elsewhere;
+ * KVS_NOT_FOUND: it has ended. */
+static int disown(struct kvs_xfer *x)
+{
+    uint64_t seen = kvs_a64_load(&x->word);
+    do {
+        if (seen & KVS_W_STARTED)
+            return KVS_BUSY;
+        if ((seen & KVS_W_COUNT) == 0)
+            return KVS_NOT_FOUND;
+    } while (!kvs_a64_cas(&x->word, &seen, seen | KVS_W_ABANDONED));
+    return KVS_OK;
+}
+
+void kvs_xfer_abandon(kvs_xfer *x)
+{
+    int rc = kvs_xfer_usable(x);
+    if (rc == KVS_INVALID_PARAM)
+        return;
+    struct kvs_frame *frame = rc == KVS_OK ? kvs_turn_frame(x) : NULL;
+    if (frame) {
+        release_in_done(x, frame, true);
+        return;
+    }
+    bool held = rc == KVS_OK && kvs_xfer_hold(x);
+    if (held)
+        kvs_xfer_stop(x, KVS_CANCELED, "canceled before the backend took it");
+    /* What is open now is freed by what ends it, and no done function starts; one that has started is waited
+     * for. */
+    while (rc == KVS_OK && (rc = disown(x)) == KVS_BUSY) {
+        kvs_progress_wait(x, KVS_NEVER);
+        rc = KVS_OK;
+    }
+    if (held)
+        kvs_xfer_drop(x, 1);
+    else if (rc != KVS_OK)
+        kvs_xfer_free(x);
+}
