@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+/* Makes one folder; whether it is one in the end is seen later. */
+static int make(const char *folder, const char *path, struct env_text *text)
+{
+    if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+        return KVS_OK;
+    int err = errno;
+    struct stat st;
+    if (stat(folder, &st) == 0) /* on a read-only file system even a folder that is there cannot be "made" */
+        return KVS_OK;
+    env_say(text, "cannot create folder '%s' of path '%s': %s", folder, path, strerror(err));
+    return env_status(err);
+}
+
+static int make_all(const char *path, struct env_text *text)
+{
+    char *folder = strdup(path);
+    if (folder == NULL)
+        return KVS_NO_MEMORY;
+    int status = KVS_OK;
+    for (char *at = folder + 1; status == KVS_OK && *at != '\0'; at++) {
+        if (*at != '/' || at[-1] == '/')
+            continue;
+        *at = '\0';
+        status = make(folder, path, text);
+        *at = '/';
+    }
+    if (status == KVS_OK)
+        status = make(folder, path, text);
+    free(folder);
+    return status;
+}
+
+int path_prepare(const char *path, bool create, struct env_text *text)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 && errno == ENOENT && create) {
+        int status = make_all(path, text);
+        if (status != KVS_OK)
+            return status;
+    }
+    if (stat(path, &st) != 0) {
+        int err = errno;
+        env_say(text, "cannot open path '%s': %s%s", path, strerror(err),
+                err == ENOENT && !create ? ", and create=no" : "");
+        return env_status(err);
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        env_say(text, "path '%s' is not a folder: an environment is a folder with data.mdb in it", path);
+        return KVS_IO;
+    }
+    return KVS_OK;
+}
+
+bool path_data(const char *path, struct stat *out)
+{
+    char *file;
+    if (asprintf(&file, "%s/data.mdb", path) < 0)
+        return false;
+    bool there = stat(file, out) == 0;
+    free(file);
+    return there;
+}
+
+const char *path_remote(const char *path)
+{
+    static const struct {
+        unsigned type;
+        const char *name;
+    } remote[] = {{0x6969, "nfs"},      {0x517b, "smb"},     {0xff534d42, "cifs"},
+                  {0xfe534d42, "smb2"}, {0x01021997, "9p"},  {0x00c36400, "ceph"},
+                  {0x65735546, "fuse"}, {0x5346414f, "afs"}, {0x0bd00bd0, "lustre"}};
+    struct statfs fs;
+    if (statfs(path, &fs) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++) {
+        if (remote[i].type == (unsigned)fs.f_type)
+            return remote[i].name;
+    }
+    return NULL;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The folder of an environment. */
+#ifndef KVS_LMDB_PATH_H
+#define KVS_LMDB_PATH_H
+
+#include "env.h"
+
+#include <sys/stat.h>
+
+/* Sees to it that path is a folder, made with its parents if `create` says so. A status, with text. */
+int path_prepare(const char *path, bool create, struct env_text *text);
+/* What stat says of the environment's data file in that folder; false: there is none yet. */
+bool path_data(const char *path, struct stat *out);
+/* The name of a file system over which LMDB's locks do not work, if path is on one; else NULL. */
+const char *path_remote(const char *path);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lmdb: values, keys, readers beside writers. */
+#include "util.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* KVS-REQ-088: a cursor goes from page to page, and nothing is open while the caller looks: it may write
+ * meanwhile */
+struct listing {
+    kvs_engine *other;
+    int n;
+};
+
+static int see(void *arg, const void *key, size_t len, uint64_t size)
+{
+    struct listing *listing = arg;
+    int number = -1;
+    char text[32] = "";
+    memcpy(text, key, len < sizeof(text) ? len : sizeof(text) - 1);
+    assert_int_equal(sscanf(text, "p/%4d", &number), 1);
+    assert_int_equal(number, listing->n++); /* LMDB's order is ours here */
+    assert_int_equal(size, number % 7);
+    static char value[4096];
+    assert_int_equal(put_text(listing->other, "q/elsewhere", value, sizeof(value)), KVS_OK);
+    return 0;
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    const char *folder = fresh_folder();
+    struct listing listing = {.n = 0};
+    char key[32];
+    kvs_engine *engine = open_at(folder, "&map_size=64KiB");
+    listing.other = open_at(folder, "");
+    for (int i = 0; i < N; i++) {
+        snprintf(key, sizeof(key), "p/%04d", i);
+        assert_int_equal(put_text(engine, key, "abcdefg", (size_t)i % 7), KVS_OK);
+    }
+    assert_int_equal(put_text(engine, "o", "", 0), KVS_OK);
+    assert_int_equal(put_text(engine, "p", "", 0), KVS_OK);
+    assert_int_equal(kvs_list(engine, "p/", 2, see, &listing, NULL), KVS_OK);
+    assert_int_equal(listing.n, N);
+    char longer[600];
+    memset(longer, 'p', sizeof(longer));
+    assert_int_equal(kvs_list(engine, longer, sizeof(longer), see, &listing, NULL), KVS_OK);
+    assert_int_equal(listing.n, N);
+    close_engine(listing.other);
+    close_engine(engine);
+}
+
+/* KVS-REQ-356: a part of a value */
+static void test_ranged(void **state)
+{
+    (void)state;
+    kvs_engine *engine = open_at(fresh_folder(), "");
+    char value[10000], back[5000];
+    for (size_t i = 0; i < sizeof(value); i++)
+        value[i] = (char)(i * 31 % 251);
+    assert_int_equal(put_text(engine, "k", value, sizeof(value)), KVS_OK);
+    struct kvs_desc desc = {.addr = (uintptr_t)back};
+    struct kvs_dlist local = {.descs = &desc, .count = 1, .type = KVS_MEM_DRAM};
+    struct kvs_key key = {"k", 1};
+    static const struct {
+        uint64_t offset, len;
+        int status;
+    } rows[] = {{0, 5000, KVS_OK},       {1, 4097, KVS_OK},          {5000, 5000, KVS_OK},
+                {9999, 1, KVS_OK},       {5001, 5000, KVS_MISMATCH}, {10000, 1, KVS_MISMATCH},
+                {20000, 1, KVS_MISMATCH}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct kvs_xfer_req req = {.size = sizeof(req),
+                                   .op = KVS_READ,
+                                   .local = &local,
+                                   .keys = &key,
+                                   .nkeys = 1,
+                                   .offsets = &rows[i].offset};
+        kvs_xfer *xfer;
+        desc.len = rows[i].len;
+        memset(back, '-', sizeof(back));
+        assert_int_equal(kvs_xfer_prep(engine, &req, &xfer, NULL), KVS_OK);
+        kvs_xfer_post(xfer);
+        assert_int_equal(kvs_xfer_wait(xfer, WAIT), rows[i].status);
+        if (rows[i].status == KVS_OK)
+            assert_memory_equal(back, value + rows[i].offset, rows[i].len);
+        else
+            assert_int_equal(back[0], '-');
+        assert_int_equal(kvs_xfer_release(xfer, WAIT), KVS_OK);
+    }
+    close_engine(engine);
+}
+
+/* KVS-REQ-081 KVS-REQ-108: a key that LMDB cannot have is refused before anything is written; reads and
+ * queries say the same */
+static void test_long_keys(void **state)
+{
+    (void)state;
+    kvs_engine *engine = open_at(fresh_folder(), "");
+    static char key[512];
+    char value[4] = "abc", back[4];
+    memset(key, 'k', sizeof(key));
+    struct kvs_limits limits = {.size = sizeof(limits)};
+    assert_int_equal(kvs_engine_limits(engine, &limits), KVS_OK);
+    assert_int_equal(limits.max_key, 511);
+    assert_int_equal(kvs_put(engine, key, 511, value, 4, NULL), KVS_OK);
+    assert_int_equal(kvs_get(engine, key, 511, back, 4, NULL), KVS_OK);
+    assert_memory_equal(back, value, 4);
+    struct kvs_desc descs[3];
+    for (int i = 0; i < 3; i++)
+        descs[i] = (struct kvs_desc){.addr = (uintptr_t)value, .len = 4};
+    struct kvs_dlist local = {.descs = descs, .count = 3, .type = KVS_MEM_DRAM};
+    struct kvs_key keys[] = {{"good", 4}, {key, 512}, {"fine", 4}};
+    struct kvs_xfer_req req = {
+        .size = sizeof(req), .op = KVS_WRITE, .local = &local, .keys = keys, .nkeys = 3};
+    kvs_xfer *xfer;
+    assert_int_equal(kvs_xfer_prep(engine, &req, &xfer, NULL), KVS_TOO_LARGE);
+    assert_null(xfer);
+    assert_int_equal(kvs_query(engine, "good", 4, NULL, NULL), KVS_NOT_FOUND);
+    assert_int_equal(kvs_put(engine, key, 512, value, 4, NULL), KVS_TOO_LARGE);
+    assert_int_equal(kvs_get(engine, key, 512, value, 4, NULL), KVS_TOO_LARGE);
+    assert_int_equal(kvs_query(engine, key, 512, NULL, NULL), KVS_TOO_LARGE);
+    assert_int_equal(kvs_remove(engine, key, 512, NULL), KVS_TOO_LARGE);
+    close_engine(engine);
+}
+
+/* KVS-REQ-359 and large ones */
+static void test_large_values(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 4080, 4081, 1000003, 16u << 20};
+    kvs_engine *engine = open_at(fresh_folder(), "&map_size=1MiB");
+    char *value = malloc(16u << 20), *back = malloc(16u << 20);
+    for (size_t i = 0; i < 16u << 20; i++)
+        value[i] = (char)((i >> 12) ^ i);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uint64_t size = 1;
+        assert_int_equal(put_text(engine, "k", value, sizes[i]), KVS_OK);
+        assert_int_equal(kvs_query(engine, "k", 1, &size, NULL), KVS_OK);
+        assert_int_equal(size, sizes[i]);
+        memset(back, 0, 16u << 20);
+        assert_int_equal(get_text(engine, "k", back, sizes[i]), KVS_OK);
+        assert_memory_equal(back, value, sizes[i]);
+    }
+    free(value);
+    free(back);
+    close_engine(engine);
+}
+
+struct hammer {
+    kvs_engine *engine;
+    size_t len;
+    atomic_int stop;
+};
+
+static void *write_on(void *arg)
+{
+    struct hammer *hammer = arg;
+    char *value = malloc(hammer->len);
+    for (int i = 0; !atomic_load(&hammer->stop); i++) {
+        memset(value, i % 2 ? 'A' : 'B', hammer->len);
+        if (put_text(hammer->engine, "k", value, hammer->len) != KVS_OK)
+            abort();
+    }
+    free(value);
+    return NULL;
+}
+
+/* KVS-REQ-366: bytes are copied before the transaction ends: all of one value, whatever a writer does
+ * meanwhile */
+static void test_whole_values(void **state)
+{
+    (void)state;
+    static const size_t lens[] = {200, 100000};
+    for (size_t row = 0; row < 2; row++) {
+        struct hammer hammer = {.engine = open_at(fresh_folder(), "&threads=3"), .len = lens[row]};
+        char *back = malloc(hammer.len), *value = malloc(hammer.len);
+        int seen[2] = {0, 0};
+        pthread_t thread;
+        memset(value, 'A', hammer.len);
+        assert_int_equal(put_text(hammer.engine, "k", value, hammer.len), KVS_OK);
+        pthread_create(&thread, NULL, write_on, &hammer);
+        for (int i = 0; i < 500 || seen[0] == 0 || seen[1] == 0; i++) {
+            assert_int_equal(get_text(hammer.engine, "k", back, hammer.len), KVS_OK);
+            memset(value, back[0], hammer.len);
+            assert_memory_equal(back, value, hammer.len);
+            seen[back[0] == 'B']++;
+        }
+        atomic_store(&hammer.stop, 1);
+        pthread_join(thread, NULL);
+        free(back);
+        free(value);
+        close_engine(hammer.engine);
+    }
+}
+
+struct chain {
+    kvs_engine *engine;
+    atomic_int reads, bad;
+};
+
+/* Asks again from where a read has just ended. */
+static void read_more(kvs_xfer *xfer, int status, void *arg)
+{
+    struct chain *chain = arg;
+    if (status != KVS_OK)
+        atomic_fetch_add(&chain->bad, 1);
+    if (atomic_fetch_add(&chain->reads, 1) < 400)
+        kvs_xfer_post(xfer);
+}
+
+/* KVS-REQ-434: reads in flight on few and many threads, more than there are places for readers (BAD_RSLOT,
+ * READERS_FULL) */
+static void test_readers(void **state)
+{
+    (void)state;
+    static const char *const params[] = {"&threads=1", "&threads=4", "&threads=16&max_readers=2"};
+    for (size_t row = 0; row < sizeof(params) / sizeof(params[0]); row++) {
+        enum { XFERS = 4, EACH = 8 };
+        struct chain chain = {.engine = open_at(fresh_folder(), params[row])};
+        static char space[XFERS][EACH * 16];
+        struct kvs_key keys[EACH];
+        char names[EACH][4];
+        kvs_xfer *xfers[XFERS];
+        for (size_t i = 0; i < EACH; i++) {
+            snprintf(names[i], sizeof(names[i]), "k%zu", i);
+            keys[i] = (struct kvs_key){names[i], 2};
+            assert_int_equal(put_text(chain.engine, names[i], "0123456789abcdef", 16), KVS_OK);
+        }
+        for (size_t i = 0; i < XFERS; i++) {
+            xfers[i] = prep_batch(chain.engine, KVS_READ, keys, EACH, space[i], 16, read_more, &chain);
+            assert_int_equal(kvs_xfer_post(xfers[i]), KVS_IN_PROG);
+        }
+        for (size_t i = 0; i < XFERS; i++) {
+            while (kvs_xfer_release(xfers[i], KVS_SEC(1)) == KVS_BUSY)
+                ;
+        }
+        assert_int_equal(atomic_load(&chain.bad), 0);
+        assert_true(atomic_load(&chain.reads) >= 400);
+        close_engine(chain.engine);
+    }
+}
+
+/* KVS-REQ-374 KVS-REQ-375 */
+static void test_remove(void **state)
+{
+    (void)state;
+    kvs_engine *engine = open_at(fresh_folder(), "");
+    assert_int_equal(kvs_remove(engine, "k", 1, NULL), KVS_NOT_FOUND);
+    assert_int_equal(put_text(engine, "k", "v", 1), KVS_OK);
+    assert_int_equal(kvs_remove(engine, "k", 1, NULL), KVS_OK);
+    assert_int_equal(kvs_query(engine, "k", 1, NULL, NULL), KVS_NOT_FOUND);
+    assert_int_equal(kvs_remove(engine, "k", 1, NULL), KVS_NOT_FOUND);
+    close_engine(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_list),         cmocka_unit_test(test_ranged),
+        cmocka_unit_test(test_long_keys),    cmocka_unit_test(test_large_values),
+        cmocka_unit_test(test_whole_values), cmocka_unit_test(test_readers),
+        cmocka_unit_test(test_remove),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lmdb: paths, one environment in several engines, opening what is none, closing under load, fork. */
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* How many times the process has the file mapped. */
+static int times_mapped(const char *folder)
+{
+    char line[4096], file[1024], real[4096];
+    int n = 0;
+    snprintf(file, sizeof(file), "%s/data.mdb", folder);
+    assert_non_null(realpath(file, real));
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps) != NULL)
+        n += strstr(line, real) != NULL;
+    fclose(maps);
+    return n;
+}
+
+/* KVS-REQ-387: by whatever path, a file is open once; closing one engine does not hurt the other (BAD_RSLOT)
+ */
+static void test_one_environment(void **state)
+{
+    (void)state;
+    char folder[600], dots[700], link[700], relative[700], back[2] = "";
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    snprintf(dots, sizeof(dots), "%s/./../%s/.", folder, strrchr(folder, '/') + 1);
+    snprintf(link, sizeof(link), "%s-link", folder);
+    assert_int_equal(symlink(folder, link), 0);
+    char *cwd = getcwd(NULL, 0);
+    assert_int_equal(chdir(folder), 0);
+    snprintf(relative, sizeof(relative), "../%s", strrchr(folder, '/') + 1);
+    kvs_engine *first = open_at(folder, "");
+    assert_int_equal(put_text(first, "k", "v", 1), KVS_OK);
+    int mapped = times_mapped(folder);
+    const char *const paths[] = {folder, dots, link, relative, "."};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        kvs_engine *second = open_at(paths[i], "");
+        assert_int_equal(times_mapped(folder), mapped);
+        assert_int_equal(get_text(second, "k", back, 1), KVS_OK);
+        close_engine(second);
+        assert_int_equal(get_text(first, "k", back, 1), KVS_OK);
+        assert_int_equal(put_text(first, "k", "w", 1), KVS_OK);
+    }
+    kvs_engine *last = open_at(link, "");
+    close_engine(first);
+    assert_int_equal(get_text(last, "k", back, 1), KVS_OK);
+    assert_string_equal(back, "w");
+    close_engine(last);
+    assert_int_equal(times_mapped(folder), 0);
+    assert_int_equal(chdir(cwd), 0);
+    free(cwd);
+    first = open_at(folder, ""); /* KVS-REQ-388 */
+    assert_int_equal(get_text(first, "k", back, 1), KVS_OK);
+    close_engine(first);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    const char *folder = fresh_folder();
+    struct kvs_error err;
+    char target[1200];
+    kvs_engine *first = open_at(folder, "&map_size=64KiB&map_max=64KiB"), *second;
+    snprintf(target, sizeof(target), "lmdb:%s?sync=yes", folder);
+    assert_int_equal(kvs_engine_open(target, NULL, 0, &second, &err), KVS_INVALID_PARAM);
+    assert_non_null(strstr(err.text, "sync=no"));
+    assert_non_null(strstr(err.text, "sync=yes"));
+    /* The larger map counts, for both. */
+    static char value[200000];
+    assert_int_equal(put_text(first, "k", value, sizeof(value)), KVS_FULL);
+    second = open_at(folder, "&map_size=1MiB&map_max=1MiB");
+    assert_int_equal(put_text(first, "k", value, sizeof(value)), KVS_OK);
+    close_engine(second);
+    close_engine(first);
+    second = open_at(folder, "");
+    close_engine(second);
+}
+
+/* KVS-REQ-505: a folder that is gone and made again is another environment */
+static void test_made_again(void **state)
+{
+    (void)state;
+    char folder[600], moved[700];
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    snprintf(moved, sizeof(moved), "%s-moved", folder);
+    kvs_engine *old = open_at(folder, "");
+    assert_int_equal(put_text(old, "k", "v", 1), KVS_OK);
+    assert_int_equal(rename(folder, moved), 0);
+    kvs_engine *fresh = open_at(folder, "");
+    assert_int_equal(kvs_query(fresh, "k", 1, NULL, NULL), KVS_NOT_FOUND);
+    assert_int_equal(kvs_query(old, "k", 1, NULL, NULL), KVS_OK);
+    close_engine(fresh);
+    close_engine(old);
+}
+
+/* KVS-REQ-532 */
+static void test_create(void **state)
+{
+    (void)state;
+    char folder[600], deep[700], wrong[800];
+    struct kvs_error err;
+    struct stat st;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    snprintf(deep, sizeof(deep), "%s/a//b/c/", folder);
+    assert_int_equal(open_fails(deep, "&create=no", &err), KVS_IO);
+    assert_non_null(strstr(err.text, deep));
+    assert_non_null(strstr(err.text, "create=no"));
+    mode_t mask = umask(0);
+    close_engine(open_at(deep, ""));
+    umask(mask);
+    assert_int_equal(stat(deep, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    close_engine(open_at(deep, "&create=no"));
+    snprintf(wrong, sizeof(wrong), "%sdata.mdb", deep);
+    assert_int_equal(open_fails(wrong, "", &err), KVS_IO);
+    assert_non_null(strstr(err.text, wrong));
+    snprintf(wrong, sizeof(wrong), "%sdata.mdb/below", deep);
+    assert_int_equal(open_fails(wrong, "", &err), KVS_IO);
+    assert_int_equal(open_fails("/proc/1/none/such", "", &err), KVS_IO);
+    assert_non_null(strstr(err.text, "/proc/1/none"));
+    assert_non_null(strstr(err.text, strerror(ENOENT)));
+}
+
+/* KVS-REQ-503: with connect=lazy nothing is touched by open, and the first io says what is wrong */
+static void test_lazy(void **state)
+{
+    (void)state;
+    char folder[600], path[700];
+    struct kvs_error err;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    snprintf(path, sizeof(path), "%s/made", folder);
+    kvs_engine *engine = open_at(path, "&connect=lazy");
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(put_text(engine, "k", "v", 1), KVS_OK);
+    assert_int_equal(access(path, F_OK), 0);
+    close_engine(engine);
+    engine = open_at("/proc/1/none", "&connect=lazy");
+    assert_int_equal(kvs_get(engine, "k", 1, path, 1, &err), KVS_IO);
+    assert_non_null(strstr(err.text, "/proc/1/none"));
+    assert_int_equal(kvs_query(engine, "k", 1, NULL, NULL), KVS_IO); /* KVS-REQ-373: never NOT_FOUND */
+    close_engine(engine);
+}
+
+static void write_file(const char *folder, const char *name, const void *bytes, size_t len)
+{
+    char file[1024];
+    snprintf(file, sizeof(file), "%s/%s", folder, name);
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, len), (ssize_t)len);
+    close(fd);
+}
+
+static void test_no_environment(void **state)
+{
+    (void)state;
+    char folder[600], file[700];
+    struct kvs_error err;
+    static char garbage[100000];
+    for (size_t i = 0; i < sizeof(garbage); i++)
+        garbage[i] = (char)(i * 2654435761u >> 24);
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    write_file(folder, "data.mdb", garbage, sizeof(garbage));
+    assert_int_equal(open_fails(folder, "", &err), KVS_BACKEND);
+    assert_non_null(strstr(err.text, folder));
+    /* A few bytes only. */
+    write_file(folder, "data.mdb", garbage, 10);
+    assert_int_equal(open_fails(folder, "", &err), KVS_BACKEND);
+    /* An environment that lost its end. */
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    kvs_engine *engine = open_at(folder, "");
+    assert_int_equal(put_text(engine, "k", garbage, sizeof(garbage)), KVS_OK);
+    close_engine(engine);
+    snprintf(file, sizeof(file), "%s/data.mdb", folder);
+    assert_int_equal(truncate(file, 16384), 0);
+    assert_int_equal(open_fails(folder, "", &err), KVS_BACKEND);
+    assert_non_null(strstr(err.text, "shorter"));
+    /* A folder in its place. */
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    snprintf(file, sizeof(file), "%s/data.mdb", folder);
+    assert_int_equal(mkdir(file, 0700), 0);
+    assert_int_equal(open_fails(folder, "", &err), KVS_IO);
+}
+
+/* An environment whose unnamed database is no plain one. */
+static void test_other_flags(void **state)
+{
+    (void)state;
+    static const unsigned flags[] = {MDB_DUPSORT, MDB_INTEGERKEY, MDB_REVERSEKEY};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        const char *folder = fresh_folder();
+        MDB_env *env;
+        MDB_txn *txn;
+        MDB_dbi dbi;
+        size_t number = 1;
+        MDB_val key = {sizeof(number), &number}, value = {sizeof(number), &number};
+        struct kvs_error err;
+        assert_int_equal(mdb_env_create(&env), 0);
+        assert_int_equal(mdb_env_open(env, folder, 0, 0600), 0);
+        assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+        assert_int_equal(mdb_dbi_open(txn, NULL, flags[i], &dbi), 0);
+        assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+        assert_int_equal(mdb_txn_commit(txn), 0);
+        mdb_env_close(env);
+        assert_int_equal(open_fails(folder, "", &err), KVS_NOT_SUPPORTED);
+        assert_non_null(strstr(err.text, folder));
+        assert_non_null(strstr(err.text, "plain"));
+    }
+}
+
+/* KVS-REQ-290 KVS-REQ-292: close drains what the workers do; nothing grows */
+static void test_close_under_load(void **state)
+{
+    (void)state;
+    enum { N = 64 };
+    char folder[600];
+    static char space[N][1000];
+    struct kvs_key keys[N];
+    char names[N][8];
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    for (size_t i = 0; i < N; i++) {
+        snprintf(names[i], sizeof(names[i]), "k%zu", i);
+        keys[i] = (struct kvs_key){names[i], strlen(names[i])};
+    }
+    for (int round = 0; round < 100; round++) {
+        kvs_engine *engine = open_at(folder, round % 2 ? "&map_size=64KiB&map_max=64KiB" : "");
+        kvs_xfer *writes = prep_batch(engine, KVS_WRITE, keys, N, space[0], 1000, NULL, NULL);
+        kvs_xfer *reads = prep_batch(engine, KVS_READ, keys, N, space[0], 1000, NULL, NULL);
+        kvs_xfer_post(round % 3 == 0 ? reads : writes);
+        kvs_xfer_post(round % 3 == 0 ? writes : reads);
+        close_engine(engine);
+        assert_int_not_equal(kvs_xfer_check(writes), KVS_IN_PROG);
+        assert_int_not_equal(kvs_xfer_check(reads), KVS_IN_PROG);
+        assert_int_equal(kvs_xfer_release(reads, 0), KVS_OK);
+        assert_int_equal(kvs_xfer_release(writes, 0), KVS_OK);
+    }
+    assert_int_equal(times_mapped(folder), 0);
+}
+
+/* KVS-REQ-459 KVS-REQ-460: a child opens anew, and leaves the parent's alone */
+static void test_fork(void **state)
+{
+    (void)state;
+    char folder[600], back[2] = "";
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    kvs_engine *engine = open_at(folder, "");
+    assert_int_equal(put_text(engine, "k", "p", 1), KVS_OK);
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            kvs_engine *mine;
+            char target[700];
+            snprintf(target, sizeof(target), "lmdb:%s?sync=no", folder);
+            int ok = put_text(engine, "k", "x", 1) == KVS_NOT_ALLOWED &&
+                     kvs_engine_open(target, NULL, 0, &mine, NULL) == KVS_OK &&
+                     get_text(mine, "k", back, 1) == KVS_OK && put_text(mine, "c", "c", 1) == KVS_OK &&
+                     kvs_engine_close(mine, WAIT, NULL) == KVS_OK &&
+                     kvs_engine_close(engine, WAIT, NULL) == KVS_OK;
+            _exit(ok ? 0 : 1);
+        }
+        int wstatus;
+        assert_int_equal(waitpid(child, &wstatus, 0), child);
+        assert_true(WIFEXITED(wstatus));
+        assert_int_equal(WEXITSTATUS(wstatus), 0);
+        assert_int_equal(get_text(engine, "c", back, 1), KVS_OK);
+        assert_int_equal(kvs_remove(engine, "c", 1, NULL), KVS_OK);
+        assert_int_equal(put_text(engine, "k", "p", 1), KVS_OK);
+    }
+    close_engine(engine);
+}
+
+/* The default, with every write on the disk. */
+static void test_sync(void **state)
+{
+    (void)state;
+    char target[700], back[2] = "";
+    kvs_engine *engine;
+    snprintf(target, sizeof(target), "lmdb:%s", fresh_folder());
+    assert_int_equal(kvs_engine_open(target, NULL, 0, &engine, NULL), KVS_OK);
+    assert_int_equal(put_text(engine, "k", "v", 1), KVS_OK);
+    close_engine(engine);
+    assert_int_equal(kvs_engine_open(target, NULL, 0, &engine, NULL), KVS_OK);
+    assert_int_equal(get_text(engine, "k", back, 1), KVS_OK);
+    close_engine(engine);
+}
+
+/* ThreadSanitizer otherwise ends a child that starts threads. */
+KVS_EXPORT const char *__tsan_default_options(void);
+KVS_EXPORT const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_environment),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_made_again),
+        cmocka_unit_test(test_create),
+        cmocka_unit_test(test_lazy),
+        cmocka_unit_test(test_no_environment),
+        cmocka_unit_test(test_other_flags),
+        cmocka_unit_test(test_close_under_load),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_sync),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
