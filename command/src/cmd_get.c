@@ -62,8 +62,7 @@ static int run(struct cmd_call *call)
     code = kvs_cmd_open(call, &engine);
     if (code == CMD_OK) {
         const char *file = call->operands[next - 1] ? call->operands[next] : NULL;
-        code =
-            kvs_cmd_option(call, "size") ? fetch_sized(engine, &key, size, file) : fetch(engine, &key, file);
+        code = size ? fetch_sized(engine, &key, (uint64_t)bytes, file) : fetch(engine, &key, file);
         kvs_cmd_close(engine);
     }
     kvs_cmd_key_free(&key);
