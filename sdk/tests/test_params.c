@@ -1,91 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters of an engine: where their values come from, and what is refused. */
-#include "expect.h"
 #include "log.h"
-#include "params.h"
+#include "resolve.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static const struct kvs_param redis_params[] = {
-    {.name = "user", .uri = "user"},
-    {.name = "password", .uri = "password", .env = "TEST_PASSWORD", .flags = KVS_PARAM_SECRET},
-    {.name = "host", .uri = "host", .def = "localhost"},
-    {.name = "port", .uri = "port", .def = "6379", .type = KVS_PARAM_INT, .min = 1, .max = 65535},
-    {.name = "socket", .uri = "unix:path other:path"},
-    {.name = "db", .uri = "path", .def = "0", .env = "TEST_DB", .type = KVS_PARAM_INT, .min = 0, .max = 15},
-    {.name = "tls", .def = "no", .env = "TEST_TLS", .type = KVS_PARAM_BOOL},
-    {.name = "mode", .def = "fast", .choices = "fast|safe", .type = KVS_PARAM_ENUM},
-    {.name = "window", .type = KVS_PARAM_SIZE, .env = "TEST_WINDOW"},
-    {.name = "pin", .env = "TEST_PIN", .def = "7", .type = KVS_PARAM_INT, .flags = KVS_PARAM_SECRET},
-};
-static const struct kvs_backend redis = {
-    .name = "redis",
-    .schemes = "rediss?tls=yes&mode=safe valkey",
-    .params = redis_params,
-    .nparams = sizeof redis_params / sizeof redis_params[0],
-};
 static const struct kvs_param strict_params[] = {
     {.name = "path", .uri = "path", .env = "TEST_PATH", .flags = KVS_PARAM_REQUIRED},
 };
 static const struct kvs_backend strict = {.name = "strict", .params = strict_params, .nparams = 1};
 static const struct kvs_backend plain = {.name = "plain"};
-
-#define MOST_VALUES 4
-struct given {
-    const struct kvs_param_value values[MOST_VALUES];
-};
-#define GIVEN(...) ((struct given){{__VA_ARGS__}}.values)
-
-static size_t count(const struct kvs_param_value *values)
-{
-    size_t n = 0;
-    while (n < MOST_VALUES && values && values[n].name)
-        n++;
-    return n;
-}
-
-static struct kvs_params *resolve(const struct kvs_backend *backend, const char *target,
-                                  const struct kvs_param_value *values)
-{
-    struct kvs_params *params;
-    struct kvs_error err = {0};
-    expect_status(kvs_params_resolve(backend, target, values, count(values), &params, &err), KVS_OK, &err);
-    return params;
-}
-
-static struct kvs_error refused(const struct kvs_backend *backend, const char *target,
-                                const struct kvs_param_value *values)
-{
-    struct kvs_params *params = (void *)1;
-    struct kvs_error err = {0};
-    int rc = kvs_params_resolve(backend, target, values, count(values), &params, &err);
-    if (rc != KVS_INVALID_PARAM)
-        fail_msg("'%s' gave %s", target, kvs_status_name(rc));
-    assert_int_equal(err.status, KVS_INVALID_PARAM);
-    assert_null(params);
-    return err;
-}
-
-static void expect_str(const struct kvs_params *params, const char *name, const char *want)
-{
-    const char *text;
-    size_t len;
-    assert_int_equal(kvs_params_str(params, name, &text, &len), KVS_OK);
-    if (want)
-        assert_string_equal(text, want);
-    else
-        assert_null(text);
-    assert_int_equal(len, want ? strlen(want) : 0);
-}
-
-static void expect_i64(const struct kvs_params *params, const char *name, int64_t want)
-{
-    int64_t n;
-    assert_int_equal(kvs_params_i64(params, name, &n), KVS_OK);
-    assert_true(n == want);
-}
 
 /* KVS-REQ-500 KVS-REQ-502 KVS-REQ-530 */
 static void the_sdk_has_its_own(void **state)
@@ -359,115 +281,6 @@ static void required_parameters(void **state)
     unsetenv("TEST_PATH");
 }
 
-static char folder[4000];
-
-static const char *write_file(const char *name, const void *data, size_t len)
-{
-    static char path[4100];
-    snprintf(path, sizeof path, "@%s/%s", folder, name);
-    FILE *f = fopen(path + 1, "w");
-    assert_non_null(f);
-    assert_int_equal(fwrite(data, 1, len, f), len);
-    assert_int_equal(fclose(f), 0);
-    return path;
-}
-
-static void expect_secret(const char *given, const char *want)
-{
-    struct kvs_params *params = resolve(&redis, "redis", GIVEN({"password", given}));
-    expect_str(params, "password", want);
-    kvs_params_free(params);
-}
-
-static void expect_no_secret(const char *given, const char *why)
-{
-    struct kvs_error err = refused(&redis, "redis", GIVEN({"password", given}));
-    expect_text(err.text, "parameter 'password'");
-    expect_text(err.text, given + 1);
-    expect_text(err.text, why);
-    expect_no_text(err.text, "hunter2");
-}
-
-/* KVS-REQ-511 */
-static void secrets_from_files(void **state)
-{
-    (void)state;
-    expect_secret(write_file("a", "hunter2", 7), "hunter2");
-    expect_secret(write_file("a", "hunter2\n", 8), "hunter2");
-    expect_secret(write_file("a", "hunter2\n\n", 9), "hunter2\n");
-    expect_secret(write_file("a", "hunter2\r\n", 9), "hunter2\r");
-    expect_secret(write_file("a", "@fd:0", 5), "@fd:0");
-    expect_secret(write_file("a", "", 0), "");
-    expect_secret(write_file("a", "\n", 1), "");
-    static char large[65538];
-    memset(large, 'x', sizeof large);
-    const char *path = write_file("a", large, 65536);
-    struct kvs_params *params = resolve(&redis, "redis", GIVEN({"password", path}));
-    const char *text;
-    size_t len;
-    kvs_params_str(params, "password", &text, &len);
-    assert_int_equal(len, 65536);
-    kvs_params_free(params);
-    expect_no_secret(write_file("a", large, 65537), "more than 64KiB");
-    expect_no_secret(write_file("a", "hunter2\0", 8), "NUL");
-    expect_no_secret("@/nonexistent/file", "No such file");
-    char given[4100];
-    snprintf(given, sizeof given, "@%s", folder);
-    expect_no_secret(given, "Is a directory");
-    expect_no_secret("@", "cannot be read");
-    /* In the target, and in the environment. */
-    char target[4200];
-    snprintf(target, sizeof target, "redis://h?password=%s", write_file("a", "hunter2\n", 8));
-    params = resolve(&redis, target, NULL);
-    expect_str(params, "password", "hunter2");
-    kvs_params_free(params);
-    setenv("TEST_PASSWORD", path, 1);
-    params = resolve(&redis, "redis", NULL);
-    expect_str(params, "password", "hunter2");
-    kvs_params_free(params);
-    unsetenv("TEST_PASSWORD");
-    /* A number is a secret too, and is checked without being shown. */
-    params = resolve(&redis, "redis", GIVEN({"pin", write_file("a", "42\n", 3)}));
-    expect_i64(params, "pin", 42);
-    kvs_params_free(params);
-    struct kvs_error err = refused(&redis, "redis", GIVEN({"pin", write_file("a", "hunter2", 7)}));
-    expect_no_text(err.text, "hunter2");
-}
-
-/* KVS-REQ-511 */
-static void secrets_from_descriptors(void **state)
-{
-    (void)state;
-    int ends[2];
-    char given[32];
-    assert_int_equal(pipe(ends), 0);
-    snprintf(given, sizeof given, "@fd:%d", ends[0]);
-    assert_int_equal(write(ends[1], "hunter2\n", 8), 8);
-    close(ends[1]);
-    expect_secret(given, "hunter2");
-    assert_int_equal(fcntl(ends[0], F_GETFD) >= 0, 1); /* the descriptor stays the caller's */
-    expect_no_secret(given, "nothing left");
-    close(ends[0]);
-    expect_no_secret(given, "Bad file descriptor");
-    expect_no_secret("@fd:", "not fd: and the number");
-    expect_no_secret("@fd:x", "not fd: and the number");
-    expect_no_secret("@fd:-1", "not fd: and the number");
-    expect_no_secret("@fd:1x", "not fd: and the number");
-    expect_no_secret("@fd:99999999999", "not fd: and the number");
-}
-
-/* KVS-REQ-512 */
-static void other_parameters_are_plain_text(void **state)
-{
-    (void)state;
-    struct kvs_params *params = resolve(
-        &redis, "redis", GIVEN({"user", "@/nonexistent/file"}, {"host", "@fd:0"}, {"prefix", "@fd:99"}));
-    expect_str(params, "user", "@/nonexistent/file");
-    expect_str(params, "host", "@fd:0");
-    expect_str(params, "prefix", "@fd:99");
-    kvs_params_free(params);
-}
-
 /* Random queries over the names that matter: no crash, no leak; secrets are wiped by way of their one owner.
  */
 static void random_parameters(void **state)
@@ -499,22 +312,6 @@ static void random_parameters(void **state)
     kvs_set_log(NULL, NULL, KVS_LOG_WARN);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    make_folder(folder, sizeof folder);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    char path[4100];
-    snprintf(path, sizeof path, "%s/a", folder);
-    unlink(path);
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,10 +324,7 @@ int main(void)
         cmocka_unit_test(further_schemes_set_values),
         cmocka_unit_test(the_environment_comes_before_the_default),
         cmocka_unit_test(required_parameters),
-        cmocka_unit_test(secrets_from_files),
-        cmocka_unit_test(secrets_from_descriptors),
-        cmocka_unit_test(other_parameters_are_plain_text),
         cmocka_unit_test(random_parameters),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

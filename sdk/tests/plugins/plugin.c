@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plugins of test_loader.c: one source, built many times. TEST_NAME is the backend's name; TEST_CHANGE
- * overrides members of a good table; TEST_NO_SYMBOL, TEST_NULL and TEST_LOAD_FAILS change what is around it.
+/* The plugins of test_loader.c and test_find.c: one source, built many times. TEST_NAME is the backend's
+ * name; TEST_CHANGE overrides members of a good table; TEST_NO_SYMBOL, TEST_NULL and TEST_LOAD_FAILS change
+ * what is around it.
  */
 #include <kvslot/backend.h>
 
