@@ -23,7 +23,7 @@ static int fetch_sized(kvs_engine *engine, const struct cmd_key *key, uint64_t s
     if (status == KVS_OK)
         code = kvs_cmd_output(file, data, size);
     else
-        code = kvs_cmd_fail_status(status, &err);
+        code = kvs_cmd_fail_key(status, &err, key);
     free(data);
     return code;
 }
@@ -39,7 +39,7 @@ static int fetch(kvs_engine *engine, const struct cmd_key *key, const char *file
         return kvs_cmd_fail(CMD_FAILED, "%s; give the value's length with --size",
                             err.text[0] ? err.text : "the store cannot tell how long the value is");
     if (status != KVS_OK)
-        return kvs_cmd_fail_status(status, &err);
+        return kvs_cmd_fail_key(status, &err, key);
     int code = kvs_cmd_output(file, data, len);
     kvs_free(data);
     return code;

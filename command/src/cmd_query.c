@@ -16,7 +16,7 @@ static int query(kvs_engine *engine, const struct cmd_key *key)
 
     int status = kvs_query(engine, key->data, key->len, &size, &err);
     if (status != KVS_OK)
-        return kvs_cmd_fail_status(status, &err);
+        return kvs_cmd_fail_key(status, &err, key);
     if (size == KVS_SIZE_UNKNOWN)
         puts("unknown");
     else

@@ -21,7 +21,7 @@ static int run(struct cmd_call *call)
     if (code == CMD_OK) {
         int status = kvs_remove(engine, key.data, key.len, &err);
         if (status != KVS_OK)
-            code = kvs_cmd_fail_status(status, &err);
+            code = kvs_cmd_fail_key(status, &err, &key);
         kvs_cmd_close(engine);
     }
     kvs_cmd_key_free(&key);

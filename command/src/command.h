@@ -78,6 +78,9 @@ void kvs_cmd_exit_help(FILE *out);
 int kvs_cmd_fail(int code, const char *fmt, ...) KVS_PRINTF(2, 3);
 /* The same for an error of the SDK: `status` and the text it left in err, or the status' own. */
 int kvs_cmd_fail_status(int status, const struct kvs_error *err);
+/* The same for what a call with a key answered: NOT_FOUND then names the key. */
+struct cmd_key;
+int kvs_cmd_fail_key(int status, const struct kvs_error *err, const struct cmd_key *key);
 
 /* ---- Targets, keys, numbers
  * ------------------------------------------------------------------------------------ */

@@ -17,7 +17,7 @@ static void limit(FILE *out, const char *label, uint64_t value, const char *unit
     if (value == 0)
         fprintf(out, "  %-12s no limit\n", label);
     else
-        fprintf(out, "  %-12s %" PRIu64 " %s\n", label, value, unit);
+        fprintf(out, "  %-12s %" PRIu64 " (%s)\n", label, value, unit);
 }
 
 static void mask(FILE *out, const char *label, uint32_t bits, const char *const *names)
@@ -70,6 +70,8 @@ static void param(FILE *out, const struct kvs_param *param)
         fputs(", secret", out);
     if (param->def && !secret)
         fprintf(out, ", default '%s'", param->def);
+    if (param->since)
+        fprintf(out, ", since %s", param->since);
     fputc('\n', out);
     if (param->help)
         fprintf(out, "      %s\n", param->help);
@@ -77,8 +79,6 @@ static void param(FILE *out, const struct kvs_param *param)
         fprintf(out, "      in a URI: %s\n", param->uri);
     if (param->env)
         fprintf(out, "      environment: %s\n", param->env);
-    if (param->since)
-        fprintf(out, "      since: %s\n", param->since);
 }
 
 static void params(FILE *out, const char *title, const struct kvs_param *list, size_t n)

@@ -2,6 +2,7 @@
 /* Errors: sentences on standard error, and the exit codes. */
 #include "command.h"
 
+#include "err.h"
 #include <stdarg.h>
 
 static const struct {
@@ -55,4 +56,14 @@ int kvs_cmd_fail_status(int status, const struct kvs_error *err)
     const char *text = err && err->text[0] ? err->text : kvs_status_text(status);
 
     return kvs_cmd_fail(kvs_cmd_exit_code(status), "%s", text);
+}
+
+int kvs_cmd_fail_key(int status, const struct kvs_error *err, const struct cmd_key *key)
+{
+    char shown[256];
+
+    if (status != KVS_NOT_FOUND)
+        return kvs_cmd_fail_status(status, err);
+    return kvs_cmd_fail(kvs_cmd_exit_code(status), "there is no key '%s' in the store",
+                        kvs_show_bytes(shown, sizeof shown, key->data, key->len));
 }
