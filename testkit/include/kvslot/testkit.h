@@ -83,7 +83,7 @@ struct kvs_conform_summary {
     uint64_t duration_ms;
 };
 
-/** One case of the suite. Static memory. */
+/** One case of the suite. Its strings are static memory. */
 struct kvs_conform_case {
     size_t size;              /**< sizeof(struct kvs_conform_case) of the library */
     const char *id;           /**< "roundtrip.odd_sizes" */
@@ -118,10 +118,6 @@ KVS_EXPORT int kvs_conform_run(const struct kvs_conform_config *cfg, struct kvs_
 /** Calls each(arg, case) for every case, in the order in which they run, until it answers other than 0.
  * @return that answer, or KVS_OK. Any thread. */
 KVS_EXPORT int kvs_conform_list(int (*each)(void *arg, const struct kvs_conform_case *info), void *arg);
-
-/** Finds a case by its id. @param info out: static memory. @return KVS_OK; KVS_NOT_FOUND: no such case (the
- * text names the nearest). Any thread. */
-KVS_EXPORT int kvs_conform_find(const char *id, const struct kvs_conform_case **info, struct kvs_error *err);
 
 /** Prints a case: title, what it does, what a failure means, requirements, capabilities. @return KVS_OK;
  * KVS_NOT_FOUND: no such case (the text names the nearest); KVS_IO: `out` could not be written. Any thread.

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing engines. */
+#include "case.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <time.h>
+
+static size_t entries(const char *folder)
+{
+    size_t n = 0;
+    DIR *d = opendir(folder);
+    KIT_CHECK(d, "%s cannot be read", folder);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static void cycle(struct kit *k, struct kit_key key)
+{
+    kvs_engine *e = kit_open(k);
+    uint64_t size;
+    KIT_STATUS_IN(kvs_query(e, key.data, key.len, &size, NULL), KVS_NOT_FOUND, KVS_NOT_SUPPORTED,
+                  KVS_UNKNOWN);
+    kit_close(k, e);
+}
+
+/* A thread that was joined leaves /proc a little later than it leaves the join. */
+static bool settles(struct kit *k, const char *folder, size_t most)
+{
+    uint64_t end = kit_now() + kit_wait_ns(k);
+    while (entries(folder) > most) {
+        if (kit_now() > end)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return true;
+}
+
+static void open_cycles(struct kit *k)
+{
+    struct kit_key key = kit_key(k, "never-written");
+    cycle(k, key);
+    cycle(k, key);
+    size_t fds = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    for (int i = 0; i < 20; i++)
+        cycle(k, key);
+    KIT_CHECK(settles(k, "/proc/self/fd", fds),
+              "the process had %zu open descriptors after 2 cycles of open and close, and "
+              "has %zu after 22",
+              fds, entries("/proc/self/fd"));
+    KIT_CHECK(settles(k, "/proc/self/task", threads),
+              "the process had %zu threads after 2 cycles of open and close, and has "
+              "%zu after 22",
+              threads, entries("/proc/self/task"));
+}
+
+static void open_limits(struct kit *k)
+{
+    kvs_engine *e = kit_open(k);
+    const struct kvs_backend *b = kvs_engine_backend(e);
+    struct kvs_limits l = {.size = sizeof(l)};
+    KIT_CHECK(b, "the engine has no backend");
+    KIT_STATUS(kvs_engine_limits(e, &l), KVS_OK);
+    KIT_EQ_U64(l.caps_native & l.caps_none, 0);
+    KIT_CHECK(l.caps_native & KVS_CAP_READ, "READ is not declared as native");
+    KIT_CHECK(l.caps_native & KVS_CAP_WRITE, "WRITE is not declared as native");
+    KIT_GE(l.min_key, 1);
+    KIT_CHECK(l.max_key == 0 || l.max_key >= kit_prefix_len(k) + 8,
+              "keys of at most %u bytes are too short for the suite, which needs %zu", l.max_key,
+              kit_prefix_len(k) + 8);
+    KIT_STATUS(kvs_engine_limits(e, NULL), KVS_INVALID_PARAM);
+    KIT_STATUS(kvs_engine_limits(NULL, &l), KVS_INVALID_PARAM);
+}
+
+static void open_two_engines(struct kit *k)
+{
+    kvs_engine *a = kit_open(k), *b = kit_open(k);
+    struct kit_key one = kit_key(k, "one"), two = kit_key(k, "two");
+    struct kit_buf v1 = kit_value(k, kit_value_size(k, 3000), 1),
+                   v2 = kit_value(k, kit_value_size(k, 5000), 2);
+    kit_put(k, a, one, v1.data, v1.len);
+    kit_expect(k, b, one, v1.data, v1.len);
+    kit_put(k, b, two, v2.data, v2.len);
+    kit_expect(k, a, two, v2.data, v2.len);
+    kit_close(k, a);
+    kit_expect(k, b, one, v1.data, v1.len);
+    kit_expect(k, b, two, v2.data, v2.len);
+}
+
+static void open_durable(struct kit *k)
+{
+    struct kit_key key = kit_key(k, "kept"), empty = kit_key(k, "kept-empty");
+    struct kit_buf v = kit_value(k, kit_value_size(k, 70001), 1);
+    kvs_engine *e = kit_open(k);
+    kit_put(k, e, key, v.data, v.len);
+    kit_put(k, e, empty, NULL, 0);
+    kit_close(k, e);
+    e = kit_open(k);
+    kit_expect(k, e, key, v.data, v.len);
+    kit_expect(k, e, empty, NULL, 0);
+}
+
+#define WORK 32
+
+static void open_close_with_work(struct kit *k)
+{
+    struct kit_item items[WORK];
+    size_t n = kit_batch_size(k, WORK), len = kit_value_size(k, 20000);
+    struct kvs_error err = {0};
+    int statuses[WORK];
+    kvs_engine *e = kit_open(k);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct kit_item){kit_key(k, "w%zu", i), kit_value(k, len, i).data, len};
+    kvs_xfer *x = kit_prep(k, e, KVS_WRITE, items, n);
+    kit_post(x);
+    kit_forget(k, e);
+    KIT_STATUS_ERR(kvs_engine_close(e, kit_wait_ns(k), &err), KVS_OK, &err);
+    KIT_CHECK(kvs_xfer_check(x) != KVS_IN_PROG, "the engine is closed and its transfer is still running");
+    for (size_t i = 0; i < n; i++)
+        statuses[i] = kit_result(x, i);
+    KIT_STATUS(kvs_xfer_post(x), KVS_NOT_ALLOWED);
+    kit_release(x);
+    for (size_t i = 0; i < n; i++)
+        KIT_STATUS_IN(statuses[i], KVS_OK, KVS_CANCELED);
+    if (!kit_has(k, KVS_CAP_DURABLE))
+        return;
+    e = kit_open(k);
+    for (size_t i = 0; i < n; i++)
+        if (statuses[i] == KVS_OK)
+            kit_expect(k, e, items[i].key, items[i].data, len);
+}
+
+static void open_bad_parameter(struct kit *k)
+{
+    struct kvs_error err = {0};
+    kvs_engine *e = (kvs_engine *)(uintptr_t)1;
+    KIT_STATUS(kit_open_with(k, "no_such_parameter", "1", &e, &err), KVS_INVALID_PARAM);
+    KIT_CHECK(e == NULL, "open failed and the out pointer is not NULL");
+    KIT_EQ(err.status, KVS_INVALID_PARAM);
+    KIT_CHECK(strstr(err.text, "no_such_parameter"), "the text does not name the parameter: %s", err.text);
+    KIT_STATUS(kit_open_with(k, "timeout", "soon", &e, &err), KVS_INVALID_PARAM);
+    KIT_CHECK(strstr(err.text, "timeout"), "the text does not name the parameter: %s", err.text);
+    e = kit_open(k);
+    KIT_CHECK(e, "the target does not open after an open that failed");
+}
+
+static void open_lazy(struct kit *k)
+{
+    struct kvs_error err = {0};
+    kvs_engine *e;
+    struct kit_key key = kit_key(k, "lazy");
+    struct kit_buf v = kit_value(k, kit_value_size(k, 100), 1);
+    KIT_STATUS_ERR(kit_open_with(k, "connect", "lazy", &e, &err), KVS_OK, &err);
+    kit_put(k, e, key, v.data, v.len);
+    kit_expect(k, e, key, v.data, v.len);
+}
+
+static const struct kit_case cases[] = {
+    {.id = "open.cycles",
+     .title = "Nothing grows from the second open and close on",
+     .explain =
+         "Opens and closes the target 22 times, each time with one query, and counts the descriptors and "
+         "threads of "
+         "the process after the 2nd and the last time. A failure means that close leaves something behind.",
+     .requirements = "KVS-REQ-290 KVS-REQ-289",
+     .fn = open_cycles},
+    {.id = "open.limits",
+     .title = "Limits and capabilities are sound",
+     .explain = "Reads the engine's limits: READ and WRITE are native, no capability is both native and "
+                "none, and keys are "
+                "long enough to be used at all. A failure means that the backend's table declares something "
+                "that cannot be.",
+     .requirements = "KVS-REQ-428 KVS-REQ-431 KVS-REQ-432",
+     .fn = open_limits},
+    {.id = "open.two_engines",
+     .title = "Two engines of a process share the store",
+     .explain = "Opens the target twice; what one engine has written the other reads, also after one is "
+                "closed. A failure "
+                "means that each engine has a store of its own, or that closing one hurts the other.",
+     .requirements = "KVS-REQ-361 KVS-REQ-387",
+     .fn = open_two_engines},
+    {.id = "open.close_with_work",
+     .title = "Close drains what is running",
+     .explain = "Posts a batch of writes and closes the engine at once. Close must end, every io must have "
+                "ended as OK or "
+                "CANCELED, the transfer can still be read and released, and where the store is durable every "
+                "write that was "
+                "OK is there afterwards.",
+     .requirements = "KVS-REQ-285 KVS-REQ-286 KVS-REQ-292 KVS-REQ-150",
+     .fn = open_close_with_work},
+    {.id = "open.bad_parameter",
+     .title = "A wrong parameter is refused by name",
+     .explain =
+         "Opens the target with an unknown parameter and with a malformed one. Both are refused as "
+         "INVALID_PARAM in "
+         "a sentence that names the parameter, the engine is NULL, and a correct open works afterwards.",
+     .requirements = "KVS-REQ-505 KVS-REQ-509",
+     .fn = open_bad_parameter},
+    {.id = "open.lazy",
+     .title = "An engine opened with connect=lazy works",
+     .explain = "Opens with connect=lazy, then writes and reads. A failure means that the backend does not "
+                "make up for "
+                "the connection that it did not make in open.",
+     .requirements = "KVS-REQ-503",
+     .fn = open_lazy},
+    {.id = "open.durable",
+     .title = "Values survive close and open",
+     .explain = "Writes a value and an empty one, closes, opens again and reads both. A failure means that "
+                "the capability "
+                "durable is claimed and not kept.",
+     .requirements = "KVS-REQ-388",
+     .needs = KVS_CAP_DURABLE,
+     .profile = KVS_CONFORM_EXTENDED,
+     .tags = "durability",
+     .fn = open_durable},
+};
+KIT_TOPIC(topic_open, cases);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a key that exists. */
+#include "case.h"
+
+static void overwrite_sizes(struct kit *k)
+{
+    static const size_t sizes[] = {100, 40, 5000, 5000, 1, 0, 70000, 69999, 0, 8};
+    kvs_engine *e = kit_open(k);
+    struct kit_key key = kit_key(k, "over");
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        size_t len = kit_value_size(k, sizes[i]);
+        kit_put(k, e, key, kit_value(k, len, i).data, len);
+        kit_expect(k, e, key, kit_value(k, len, i).data, len);
+        if (i > 0 && kit_has(k, KVS_CAP_SIZE_CHECK) && kit_value_size(k, sizes[i - 1]) != len) {
+            struct kit_buf to = kit_buf(k, kit_value_size(k, sizes[i - 1]), KIT_AT_END);
+            KIT_STATUS(kit_read(k, e, key, &to), KVS_MISMATCH);
+        }
+    }
+}
+
+static void overwrite_batch(struct kit *k)
+{
+    size_t n = kit_batch_size(k, 32), len = kit_value_size(k, 700);
+    kvs_engine *e = kit_open(k), *other = kit_open(k);
+    struct kit_item items[32];
+    for (uint64_t round = 0; round < 4; round++) {
+        for (size_t i = 0; i < n; i++)
+            items[i] = (struct kit_item){kit_key(k, "o%zu", i), kit_value(k, len, 100 * round + i).data, len};
+        kvs_xfer *x = kit_prep(k, e, KVS_WRITE, items, n);
+        KIT_STATUS(kit_run(k, x), KVS_OK);
+        kit_release(x);
+        for (size_t i = 0; i < n; i++)
+            kit_expect(k, other, items[i].key, items[i].data, len);
+    }
+}
+
+static void write_once(struct kit *k)
+{
+    size_t len = kit_value_size(k, 500);
+    kvs_engine *e = kit_open(k);
+    struct kit_key key = kit_key(k, "once");
+    struct kit_buf first = kit_value(k, len, 1), second = kit_value(k, len - 1, 2);
+    kit_put(k, e, key, first.data, len);
+    KIT_STATUS(kvs_put(e, key.data, key.len, second.data, len - 1, NULL), KVS_EXISTS);
+    KIT_STATUS(kvs_put(e, key.data, key.len, first.data, len, NULL), KVS_EXISTS);
+    kit_expect(k, e, key, first.data, len);
+}
+
+static const struct kit_case cases[] = {
+    {.id = "overwrite.sizes",
+     .title = "A key takes shorter, longer and empty values in turn",
+     .explain = "Writes ten values of different lengths under one key and reads each; the length before it "
+                "is a MISMATCH. A "
+                "failure means that the tail or the length of an old value shows.",
+     .requirements = "KVS-REQ-361 KVS-REQ-350",
+     .needs = KVS_CAP_OVERWRITE,
+     .profile = KVS_CONFORM_EXTENDED,
+     .fn = overwrite_sizes},
+    {.id = "overwrite.batch",
+     .title = "A batch overwrites, and a second engine sees it",
+     .explain = "Writes 32 keys four times in batches, and reads each time through another engine. A failure "
+                "means a stale "
+                "read.",
+     .requirements = "KVS-REQ-361",
+     .needs = KVS_CAP_OVERWRITE,
+     .profile = KVS_CONFORM_EXTENDED,
+     .fn = overwrite_batch},
+    {.id = "write_once.exists",
+     .title = "A write-once store answers EXISTS and keeps the first value",
+     .explain = "Writes a key twice in a store without the overwrite capability. OK would say that the new "
+                "value is stored.",
+     .requirements = "KVS-REQ-008",
+     .absent = KVS_CAP_OVERWRITE,
+     .profile = KVS_CONFORM_EXTENDED,
+     .fn = write_once},
+};
+KIT_TOPIC(topic_overwrite, cases);

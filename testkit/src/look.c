@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the runner finds out about the target before the first case, in processes of their own. */
+#include "child.h"
+#include "run.h"
+#include "say.h"
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOK_TIMEOUT_S 60 /* opening a target may wait for its `timeout`, 30 s by default */
+
+char *run_request(const struct run *r, const char *case_id, const char *prefix, unsigned round,
+                  uint64_t timeout_ns, const json_t *keys)
+{
+    struct wire_config w = {.case_id = (char *)(uintptr_t)case_id,
+                            .target = (char *)(uintptr_t)(r->cfg->target ? r->cfg->target : ""),
+                            .plugin = (char *)(uintptr_t)(r->cfg->plugin_file ? r->cfg->plugin_file : ""),
+                            .prefix = (char *)(uintptr_t)prefix,
+                            .params = r->params,
+                            .nparams = r->cfg->nparams,
+                            .seed = r->seed + (round > 0 ? round - 1 : 0),
+                            .timeout_ns = timeout_ns,
+                            .multiplier = r->multiplier,
+                            .limits = r->limits};
+    return wire_config_encode(&w, keys);
+}
+
+static void wait_for(struct child *c)
+{
+    while (!child_step(c)) {
+        struct pollfd fds[3];
+        size_t n = child_poll(c, fds);
+        poll(fds, n, child_tick(c));
+    }
+}
+
+/* Why a child ended that reported neither success nor an error. */
+static int say_silent(const struct child *c, const char *what, struct kvs_error *err)
+{
+    size_t len = 0;
+    char *text = child_output_text(c, &len);
+    const char *said = text && len > 0 ? text : "it printed nothing";
+    int rc;
+    if (c->stage != CHILD_RUNS)
+        rc = say(err, KVS_TIMEOUT, "%s did not end in its time: %.300s", what, said);
+    else if (c->exited && WIFSIGNALED(c->status))
+        rc = say(err, KVS_BACKEND, "%s died of SIG%s: %.300s", what, sigabbrev_np(WTERMSIG(c->status)), said);
+    else
+        rc = say(err, KVS_BACKEND, "%s ended without an answer: %.300s", what, said);
+    free(text);
+    return rc;
+}
+
+/* Runs an errand and gives the member of its report that it is sent for. */
+static int errand(const struct run *r, const char *id, const char *member, const char *what, json_t **answer,
+                  struct kvs_error *err)
+{
+    struct child c;
+    uint64_t timeout = run_timeout(r, LOOK_TIMEOUT_S);
+    char *request = run_request(r, id, r->run_prefix, 0, timeout, NULL);
+    if (!request)
+        return say(err, KVS_INVALID_PARAM, "target, plugin file or a parameter is not UTF-8");
+    int rc = child_start(&c, r->program, id, request, timeout, run_timeout(r, 2), err);
+    if (rc == KVS_OK) {
+        wait_for(&c);
+        const json_t *error = child_report(&c, "error");
+        *answer = json_incref((json_t *)(uintptr_t)child_report(&c, member));
+        if (error)
+            rc = say(err, (int)json_integer_value(json_object_get(error, "status")), "%s",
+                     json_string_value(json_object_get(error, "text")));
+        else if (!*answer || !c.exited || !WIFEXITED(c.status) || WEXITSTATUS(c.status) != 0)
+            rc = say_silent(&c, what, err);
+    }
+    child_free(&c);
+    return rc;
+}
+
+/* What a descriptor holds up to its end, without a final newline. */
+static int read_fd(const char *name, int fd, char **value, struct kvs_error *err)
+{
+    size_t len = 0;
+    char buf[4096], *text = NULL;
+    FILE *f = open_memstream(&text, &len);
+    ssize_t n = -1;
+    while (f && ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)))
+        if (n > 0)
+            fwrite(buf, 1, (size_t)n, f);
+    if (n < 0)
+        say(err, KVS_INVALID_PARAM, "parameter %s: descriptor %d cannot be read: %s", name, fd,
+            strerror(errno));
+    if (!f || fclose(f) != 0 || n < 0) {
+        free(text);
+        return f ? KVS_INVALID_PARAM : say(err, KVS_NO_MEMORY, "no memory");
+    }
+    if (len > 0 && text[len - 1] == '\n')
+        text[--len] = '\0';
+    if (text[0] == '@') {
+        free(text);
+        return say(err, KVS_INVALID_PARAM,
+                   "parameter %s: a secret that begins with '@' has to be given as @FILE", name);
+    }
+    *value = text;
+    return KVS_OK;
+}
+
+/* Every case opens the target again, but a descriptor gives its secret once. */
+static int read_secrets(struct run *r, struct kvs_error *err)
+{
+    struct mask names = {.names = r->secrets};
+    for (size_t i = 0; i < r->cfg->nparams; i++) {
+        const struct kvs_param_value *p = &r->params[i];
+        char *end;
+        if (strncmp(p->value, "@fd:", 4) != 0 || !mask_is_secret(&names, p->name, strlen(p->name)))
+            continue;
+        long fd = strtol(p->value + 4, &end, 10);
+        if (*end || end == p->value + 4 || fd < 0 || fd > INT_MAX)
+            continue; /* open will refuse it */
+        int rc = read_fd(p->name, (int)fd, &r->read_values[i], err);
+        if (rc != KVS_OK)
+            return rc;
+        r->params[i].value = r->read_values[i];
+    }
+    return KVS_OK;
+}
+
+int run_look(struct run *r, struct kvs_error *err)
+{
+    size_t n = r->cfg->nparams;
+    r->params = calloc(n + 1, sizeof(*r->params));
+    r->read_values = calloc(n + 1, sizeof(*r->read_values));
+    if (!r->params || !r->read_values)
+        return say(err, KVS_NO_MEMORY, "no memory");
+    if (n > 0)
+        memcpy(r->params, r->cfg->params, n * sizeof(*r->params));
+    int rc = errand(r, WIRE_NAMES, "secrets", "the process that loads the backend", &r->secrets, err);
+    if (rc == KVS_OK)
+        rc = read_secrets(r, err);
+    if (rc == KVS_OK)
+        rc = errand(r, WIRE_PROBE, "probe", "the process that opens the target", &r->probe, err);
+    if (rc != KVS_OK)
+        return rc;
+    wire_limits_read(json_object_get(r->probe, "limits"), &r->limits);
+    const char *target =
+        r->cfg->target ? r->cfg->target : json_string_value(json_object_get(r->probe, "target"));
+    rc = mask_init(&r->mask, r->secrets, target, r->params, n);
+    r->shown_target = rc == KVS_OK ? mask_target(&r->mask, target) : NULL;
+    return r->shown_target ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory");
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cases of a run: started up to `jobs` at once, judged by report and end, swept after, printed in order.
+ */
+#include "caps.h"
+#include "child.h"
+#include "registry.h"
+#include "run.h"
+#include "say.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#define SWEEP_TIMEOUT_S 15
+#define GRACE_S         2 /* between TERM and KILL */
+
+/* A place for one process at a time. */
+struct slot {
+    struct run_row *row; /* NULL: free */
+    bool sweeping;
+    char prefix[40];
+    json_t *keys; /* to sweep beside the prefix */
+    struct child child;
+};
+
+static const char *signal_name(int sig)
+{
+    const char *name = sigabbrev_np(sig);
+    return name ? name : "?";
+}
+
+static void set_reason(struct run_row *row, const char *fmt, ...) KVS_PRINTF(2, 3);
+static void set_reason(struct run_row *row, const char *fmt, ...)
+{
+    va_list ap;
+    free(row->reason);
+    va_start(ap, fmt);
+    if (vasprintf(&row->reason, fmt, ap) < 0)
+        row->reason = NULL;
+    va_end(ap);
+}
+
+/* A case that the capabilities rule out needs no process. */
+static bool ruled_out(const struct run *r, struct run_row *row)
+{
+    char names[256];
+    if (r->cfg->skip && select_matches(r->cfg->skip, row->row)) {
+        row->outcome = KVS_CONFORM_SKIPPED;
+        set_reason(row, "asked for");
+        return true;
+    }
+    if (!caps_have(&r->limits, row->row->needs)) {
+        caps_names(row->row->needs, names, sizeof(names));
+        set_reason(row, "needs the capabilities %s, and the store does not have them all", names);
+        row->outcome = KVS_CONFORM_NOT_SUPPORTED;
+        return true;
+    }
+    if (caps_have_any(&r->limits, row->row->absent)) {
+        caps_names(row->row->absent, names, sizeof(names));
+        set_reason(row, "is about stores without the capability %s", names);
+        row->outcome = KVS_CONFORM_NOT_SUPPORTED;
+        return true;
+    }
+    return false;
+}
+
+/* Report and end have to agree: neither alone makes a PASS. */
+static void judge(struct run_row *row, const struct child *c)
+{
+    const json_t *said = child_report(c, "outcome"), *error = child_report(c, "error");
+    const char *text = json_string_value(child_report(c, "text"));
+    uint32_t outcome = said ? (uint32_t)json_integer_value(said) : KVS_CONFORM_CRASH;
+    bool failed = outcome == KVS_CONFORM_FAIL || outcome == KVS_CONFORM_TIMEOUT;
+    if (c->stage != CHILD_RUNS) {
+        row->outcome = KVS_CONFORM_TIMEOUT;
+        set_reason(row, "it did not end in its time%s%s%s%s",
+                   text && text[0] ? ", after it had reported: " : "", text ? text : "",
+                   c->stage >= CHILD_KILLED ? "; SIGTERM did not end it, so SIGKILL did" : "",
+                   c->stage == CHILD_GIVEN_UP ? "n't either" : "");
+    } else if (c->status_lost) {
+        row->outcome = KVS_CONFORM_FAIL;
+        set_reason(row, "somebody else has waited for the case's process, so its end is not known");
+    } else if (WIFSIGNALED(c->status)) {
+        row->outcome = KVS_CONFORM_CRASH;
+        set_reason(row, "died of SIG%s%s%s", signal_name(WTERMSIG(c->status)),
+                   text && text[0] ? " after it had reported: " : "", text ? text : "");
+    } else if (error) {
+        row->outcome = KVS_CONFORM_FAIL;
+        set_reason(row, "could not begin: %s", json_string_value(json_object_get(error, "text")));
+    } else if (!said || outcome > KVS_CONFORM_TIMEOUT) {
+        row->outcome = KVS_CONFORM_CRASH;
+        set_reason(row, "ended with exit code %d and without a report", WEXITSTATUS(c->status));
+    } else if (!failed && WEXITSTATUS(c->status) != 0) {
+        row->outcome = KVS_CONFORM_FAIL;
+        set_reason(row, "reported %s, and then ended with exit code %d", kvs_conform_outcome_name(outcome),
+                   WEXITSTATUS(c->status));
+    } else {
+        row->outcome = outcome;
+        set_reason(row, "%s", text ? text : "");
+    }
+}
+
+static char *without_secrets(const struct run *r, char *text, size_t len)
+{
+    char *clean = text ? mask_text(&r->mask, text, &len) : NULL;
+    free(text);
+    return clean;
+}
+
+static void keep_texts(const struct run *r, struct run_row *row, const struct child *c)
+{
+    size_t len = 0;
+    char *text = child_output_text(c, &len);
+    free(row->output);
+    free(row->threads);
+    for (size_t i = 0; text && i < len; i++)
+        if (text[i] == '\0')
+            text[i] = '?';
+    row->output = without_secrets(r, text, len);
+    row->threads = c->threads ? strdup(c->threads) : NULL;
+    if (row->reason)
+        row->reason = without_secrets(r, row->reason, strlen(row->reason));
+}
+
+static json_t *reported_keys(const struct child *c)
+{
+    json_t *keys = json_array(), *report;
+    size_t i;
+    json_array_foreach(c->reports, i, report)
+    {
+        json_t *key = json_object_get(report, "key");
+        if (key)
+            json_array_append(keys, key);
+    }
+    return keys;
+}
+
+static int start_case(struct run *r, struct slot *s, struct run_row *row, struct kvs_error *err)
+{
+    uint64_t timeout = run_timeout(r, row->row->timeout_s ? row->row->timeout_s : KIT_TIMEOUT_S);
+    row->round++;
+    s->row = row;
+    s->sweeping = false;
+    snprintf(s->prefix, sizeof(s->prefix), "%s%zx.", r->run_prefix, (size_t)(row - r->rows));
+    char *request = run_request(r, row->row->id, s->prefix, row->round, timeout, NULL);
+    if (!request)
+        return say(err, KVS_NO_MEMORY, "no memory");
+    return child_start(&s->child, r->program, row->row->id, request, timeout, run_timeout(r, GRACE_S), err);
+}
+
+/* Starts the removal of what a case left behind. False where there is nothing that can be done. */
+static bool start_sweep(struct run *r, struct slot *s)
+{
+    uint64_t timeout = run_timeout(r, SWEEP_TIMEOUT_S);
+    bool listable = caps_have(&r->limits, KVS_CAP_LIST);
+    if (!caps_have(&r->limits, KVS_CAP_REMOVE) || (!listable && json_array_size(s->keys) == 0))
+        return false;
+    char *request = run_request(r, WIRE_SWEEP, s->prefix, 0, timeout, s->keys);
+    struct kvs_error err;
+    s->sweeping = true;
+    return request && child_start(&s->child, r->program, WIRE_SWEEP, request, timeout,
+                                  run_timeout(r, GRACE_S), &err) == KVS_OK;
+}
+
+static void note_sweep(const struct run *r, struct run_row *row, const struct child *c)
+{
+    const json_t *said = child_report(c, "outcome");
+    if (c->exited && WIFEXITED(c->status) && said && json_integer_value(said) == KVS_CONFORM_PASS)
+        return;
+    const char *why = json_string_value(json_object_get(child_report(c, "error"), "text"));
+    char *reason = row->reason;
+    row->reason = NULL;
+    set_reason(row, "%s; its keys may still be in the store: the process that removes them %s",
+               reason ? reason : "",
+               why                      ? why
+               : c->stage != CHILD_RUNS ? "did not end in its time"
+                                        : "died");
+    row->reason = without_secrets(r, row->reason, row->reason ? strlen(row->reason) : 0);
+    free(reason);
+}
+
+/* One process of a slot is over: what comes next in it. False: the slot is free. */
+static bool go_on(struct run *r, struct slot *s, struct kvs_error *err, int *rc)
+{
+    struct run_row *row = s->row;
+    struct child *c = &s->child;
+    bool again = false;
+    if (s->sweeping) {
+        note_sweep(r, row, c);
+        child_free(c);
+    } else {
+        row->duration_ms += (c->ended_ns - c->started_ns) / 1000000u;
+        judge(row, c);
+        keep_texts(r, row, c);
+        s->keys = reported_keys(c);
+        child_free(c);
+        bool clean = row->outcome == KVS_CONFORM_PASS || row->outcome == KVS_CONFORM_NOT_SUPPORTED;
+        if (!clean && start_sweep(r, s))
+            return true;
+        again = row->outcome == KVS_CONFORM_PASS && row->round < r->repeat;
+    }
+    json_decref(s->keys);
+    s->keys = NULL;
+    if (again && (*rc = start_case(r, s, row, err)) == KVS_OK)
+        return true;
+    if (r->repeat > 1 && row->outcome != KVS_CONFORM_PASS && row->reason) {
+        char *reason = row->reason;
+        row->reason = NULL;
+        set_reason(row, "in round %u: %s", row->round, reason);
+        free(reason);
+    }
+    row->done = true;
+    s->row = NULL;
+    return false;
+}
+
+static void print_done(struct run *r, size_t *printed)
+{
+    for (; *printed < r->nrows && r->rows[*printed].done; (*printed)++)
+        table_row(r, &r->rows[*printed]);
+}
+
+/* Gives free slots their next case. How many slots are in use. */
+static size_t fill(struct run *r, struct slot *slots, size_t *next, struct kvs_error *err, int *rc)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < r->jobs; i++) {
+        while (!slots[i].row && *next < r->nrows && *rc == KVS_OK) {
+            struct run_row *row = &r->rows[(*next)++];
+            if (ruled_out(r, row))
+                row->done = true;
+            else if ((*rc = start_case(r, &slots[i], row, err)) != KVS_OK) {
+                child_free(&slots[i].child);
+                slots[i].row = NULL;
+            }
+        }
+        used += slots[i].row != NULL;
+    }
+    return used;
+}
+
+static void wait_any(struct run *r, struct slot *slots, struct pollfd *fds)
+{
+    size_t n = 0;
+    int tick = 20;
+    for (unsigned i = 0; i < r->jobs; i++) {
+        if (!slots[i].row)
+            continue;
+        n += child_poll(&slots[i].child, fds + n);
+        int t = child_tick(&slots[i].child);
+        tick = t < tick ? t : tick;
+    }
+    poll(fds, n, tick);
+}
+
+int run_rows(struct run *r, struct kvs_error *err)
+{
+    if (r->jobs > r->nrows)
+        r->jobs = (unsigned)r->nrows;
+    struct slot *slots = calloc(r->jobs, sizeof(*slots));
+    struct pollfd *fds = calloc(3 * (size_t)r->jobs, sizeof(*fds));
+    size_t next = 0, printed = 0;
+    int rc = slots && fds ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory");
+    while (slots && fds && fill(r, slots, &next, err, &rc) > 0) {
+        wait_any(r, slots, fds);
+        for (unsigned i = 0; i < r->jobs; i++) {
+            if (slots[i].row && child_step(&slots[i].child) && !go_on(r, &slots[i], err, &rc))
+                slots[i].row = NULL;
+        }
+        print_done(r, &printed);
+    }
+    print_done(r, &printed);
+    free(slots);
+    free(fds);
+    return rc;
+}
