@@ -77,6 +77,7 @@ struct kvs_xfer {
     struct kvs_xfer *posted_prev, *posted_next; /* those posted, in the order of their posts */
     bool posted, grace;                         /* on the list; past its deadline, cancel was called */
     bool prepped;                               /* the backend's unprep is owed */
+    uint64_t deadline; /* of the last post, 0: none */
     uint64_t grace_end;
     struct kvs_xfer *again_next;
     bool again;

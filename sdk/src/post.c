@@ -29,10 +29,17 @@ static int begin(struct kvs_xfer *x, struct before *before)
         rec->io.token = kvs_slot_arm(rec->slot, rec->io.token);
     }
     /* One more for this call, so that nothing ends before the batch is handed over, and one for the done
-     * function. */
-    kvs_a64_store(&x->word, x->done ? (UINT64_C(2) + x->count) | KVS_W_DONE : UINT64_C(1) + x->count);
+     * function. With the lock held, so that the service thread never sees the new round with the old
+     * deadline. */
+    uint64_t word = UINT64_C(1) + x->count;
     kvs_mutex_lock(&e->lock);
     kvs_posted_link(x);
+    if (x->done)
+        word = (word + 1) | KVS_W_DONE;
+    uint64_t seen =
+        before->word; /* posted by its done function, it may have a waiter, also one that comes just now */
+    while (!kvs_a64_cas(&x->word, &seen, word | (seen & KVS_W_WAITER)))
+        ;
     int rc = kvs_service_need(e);
     kvs_mutex_unlock(&e->lock);
     return rc;
@@ -226,8 +233,6 @@ bool kvs_post_again(struct kvs_xfer *x)
      * end. */
     struct before before;
     int rc = begin(x, &before);
-    if (before.word & KVS_W_WAITER)
-        kvs_park_wake(kvs_park_of(x)); /* to say again that it waits */
     if (rc == KVS_OK) {
         kvs_post_late(x);
     } else {

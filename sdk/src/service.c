@@ -94,7 +94,7 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
             kvs_posted_unlink(x);
         if ((word & KVS_W_COUNT) == 0 || held)
             continue; /* a held one stays listed where its late completion must be polled for */
-        uint64_t due = x->grace ? x->grace_end : x->batch.deadline_ns;
+        uint64_t due = x->grace ? x->grace_end : x->deadline;
         if (due == 0 || due > now) {
             *next = due && due < *next ? due : *next;
             if (!x->grace)

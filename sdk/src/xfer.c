@@ -24,6 +24,7 @@ void kvs_posted_link(struct kvs_xfer *x)
     if (x->posted)
         kvs_posted_unlink(x);
     x->posted = true;
+    x->deadline = x->batch.deadline_ns;
     x->grace = false;
     x->posted_next = NULL;
     x->posted_prev = e->posted_tail;
