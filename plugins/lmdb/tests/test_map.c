@@ -54,6 +54,8 @@ static void test_full(void **state)
     close_engine(engine);
 }
 
+#define FIXED 300000
+
 struct reader {
     kvs_engine *engine;
     atomic_int stop, reads;
@@ -62,16 +64,15 @@ struct reader {
 static void *read_on(void *arg)
 {
     struct reader *reader = arg;
-    char back[5000];
+    char *back = malloc(FIXED), *fixed = malloc(FIXED);
+    memset(fixed, 'f', FIXED);
     while (!atomic_load(&reader->stop)) {
-        if (get_text(reader->engine, "fixed", back, sizeof(back)) != KVS_OK)
+        if (get_text(reader->engine, "fixed", back, FIXED) != KVS_OK || memcmp(back, fixed, FIXED) != 0)
             abort();
-        for (size_t i = 0; i < sizeof(back); i++) {
-            if (back[i] != 'f')
-                abort();
-        }
         atomic_fetch_add(&reader->reads, 1);
     }
+    free(back);
+    free(fixed);
     return NULL;
 }
 
@@ -92,11 +93,13 @@ static void *write_many(void *arg)
 static void test_grow(void **state)
 {
     (void)state;
-    const char *folder = fresh_folder();
+    char folder[600], more[64];
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
     struct reader reader = {.engine = open_at(folder, "&map_size=64KiB&threads=6")};
-    char fixed[5000];
-    memset(fixed, 'f', sizeof(fixed));
-    assert_int_equal(put_text(reader.engine, "fixed", fixed, sizeof(fixed)), KVS_OK);
+    char *fixed = malloc(FIXED);
+    memset(fixed, 'f', FIXED);
+    assert_int_equal(put_text(reader.engine, "fixed", fixed, FIXED), KVS_OK);
+    free(fixed);
     pthread_t readers[2], writers[3];
     for (size_t i = 0; i < 2; i++)
         pthread_create(&readers[i], NULL, read_on, &reader);
@@ -104,9 +107,14 @@ static void test_grow(void **state)
         pthread_create(&writers[i], NULL, write_many, &reader);
     for (size_t i = 0; i < 3; i++)
         pthread_join(writers[i], NULL);
-    int seen = atomic_load(&reader.reads);
-    while (atomic_load(&reader.reads) < seen + 10)
-        usleep(100);
+    /* An engine that wants a larger map moves it, too. */
+    for (int i = 0; i < 100; i++) {
+        int seen = atomic_load(&reader.reads);
+        snprintf(more, sizeof(more), "&map_size=%dMiB", 20 + i);
+        close_engine(open_at(folder, more));
+        while (atomic_load(&reader.reads) == seen)
+            usleep(10);
+    }
     atomic_store(&reader.stop, 1);
     for (size_t i = 0; i < 2; i++)
         pthread_join(readers[i], NULL);
