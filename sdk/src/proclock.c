@@ -10,18 +10,27 @@ static pthread_mutex_t locks[KVS_LOCK_COUNT] = {[0 ... KVS_LOCK_COUNT - 1] = PTH
 static _Thread_local bool held[KVS_LOCK_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* The first lock that this thread may still take: one before those it holds could be held by a thread that
+ * waits for them. A child made from inside a log function may then find such a lock taken for ever, and
+ * should do no more than exec. */
+static int first_free(void)
+{
+    int i = KVS_LOCK_COUNT;
+    while (i > 0 && !held[i - 1])
+        i--;
+    return i;
+}
+
 static void before_fork(void)
 {
-    for (int i = 0; i < KVS_LOCK_COUNT; i++)
-        if (!held[i])
-            pthread_mutex_lock(&locks[i]);
+    for (int i = first_free(); i < KVS_LOCK_COUNT; i++)
+        pthread_mutex_lock(&locks[i]);
 }
 
 static void after_fork(void)
 {
-    for (int i = KVS_LOCK_COUNT - 1; i >= 0; i--)
-        if (!held[i])
-            pthread_mutex_unlock(&locks[i]);
+    for (int i = KVS_LOCK_COUNT, first = first_free(); i > first; i--)
+        pthread_mutex_unlock(&locks[i - 1]);
 }
 
 static void watch_forks(void)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,6 +172,12 @@ static void the_environment_sets_the_level(void **state)
     assert_null(strstr(strstr(out, "loud") + 1, "loud"));
 }
 
+/* Past the sanitizers, which take the parent's threads for the child's. */
+static void leave(int code)
+{
+    syscall(SYS_exit_group, code);
+}
+
 static void fork_inside(void *arg, int level, const char *text)
 {
     (void)arg;
@@ -178,7 +185,7 @@ static void fork_inside(void *arg, int level, const char *text)
     (void)text;
     pid_t child = fork();
     if (child == 0)
-        _exit(0);
+        leave(0);
     int rc;
     waitpid(child, &rc, 0);
 }
@@ -209,7 +216,7 @@ static void the_log_lives_through_a_fork(void **state)
         if (child == 0) {
             alarm(20);
             kvs_log(KVS_LOG_ERROR, "child", "a line");
-            _exit(0);
+            leave(0);
         }
         int rc;
         assert_int_equal(waitpid(child, &rc, 0), child);
