@@ -59,7 +59,7 @@ static int not_found(const char *scheme, const struct kvs_folders *folders, stru
         at += (size_t)snprintf(where + at, sizeof where - at, "%s%s", i ? ", " : "", folders->at[i]);
     return kvs_err_set(
         err, KVS_NOT_FOUND, "there is no backend '%.64s'%s%s%s; looked for kvslot-%.64s.so in %s", scheme,
-        nearest.best[0] ? ", did you mean '" : "", nearest.best, nearest.best[0] ? "'?" : "", scheme, where);
+        nearest.best[0] ? " (did you mean '" : "", nearest.best, nearest.best[0] ? "'?)" : "", scheme, where);
 }
 
 /* KVS_LOCK_LOADER held. */

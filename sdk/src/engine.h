@@ -64,6 +64,7 @@ struct kvs_xfer {
     uint32_t nmems;
     kvs_done_fn done;
     void *done_arg;
+    bool deferred; /* the done function runs on no thread of the backend's or the pool */
 
     kvs_a64 word;
     kvs_a64 first_error; /* 0, or (index + 1) << 32 | status, of this round */
@@ -77,7 +78,7 @@ struct kvs_xfer {
     struct kvs_xfer *posted_prev, *posted_next; /* those posted, in the order of their posts */
     bool posted, grace;                         /* on the list; past its deadline, cancel was called */
     bool prepped;                               /* the backend's unprep is owed */
-    uint64_t deadline; /* of the last post, 0: none */
+    uint64_t deadline;                          /* of the last post, 0: none */
     uint64_t grace_end;
     struct kvs_xfer *again_next;
     bool again;
@@ -155,8 +156,7 @@ struct kvs_engine {
     struct kvs_pool pool;
 };
 
-/* ---- Calls into the backend (calls.c): they keep the serial lock, the trace and the turn
- * ----------------------------- */
+/* ---- Calls into the backend (calls.c): they keep the serial lock, the trace and the turn ---- */
 
 int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x);
 void kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x);
@@ -173,8 +173,7 @@ int kvs_call_list(kvs_engine *e, const void *prefix, size_t len,
                   int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
                   uint64_t deadline);
 
-/* ---- Turns (turn.c): what one thread owes once it is out of the backend
- * ---------------------------------------------- */
+/* ---- Turns (turn.c): what one thread owes once it is out of the backend ---- */
 
 /* Done functions and posts that come up between begin and the outermost end run at that end, one after the
  * other. */
@@ -192,8 +191,7 @@ enum kvs_frame_wish { KVS_WISH_NONE, KVS_WISH_POST, KVS_WISH_FREE };
 void kvs_frame_set(struct kvs_frame *f, enum kvs_frame_wish wish);
 enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f);
 
-/* ---- Completion (settle.c)
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Completion (settle.c) ---- */
 
 /* Settles one io if it is still open; only the winner's status counts. Answers whether the caller won. */
 bool kvs_settle(struct kvs_xfer *x, struct kvs_io *io, uint64_t token, int status);
@@ -217,8 +215,7 @@ static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
     return &x->recs[i];
 }
 
-/* ---- Post and AGAIN (post.c)
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Post and AGAIN (post.c) ---- */
 
 /* A post that was kept by a turn: as kvs_xfer_post, but an error ends every io. */
 void kvs_post_late(struct kvs_xfer *x);
@@ -232,8 +229,7 @@ void kvs_again_offer(kvs_engine *e);
 /* Takes a batch off the AGAIN list; engine.lock held. */
 bool kvs_again_take(struct kvs_xfer *x);
 
-/* ---- Worker pool (pool.c)
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Worker pool (pool.c) ---- */
 
 int kvs_pool_init(kvs_engine *e, uint32_t threads);
 /* Every thread has ended and closed its worker; nothing is queued any more. */
@@ -244,8 +240,7 @@ int kvs_pool_add(struct kvs_xfer *x);
 /* Takes back the ios that no worker has yet: [*from, count). */
 void kvs_pool_take(struct kvs_xfer *x, uint32_t *from);
 
-/* ---- Progress (progress.c) and the service thread (service.c)
- * -------------------------------------------------------------- */
+/* ---- Progress (progress.c) and the service thread (service.c) ---- */
 
 /* Polls once if there is no owner, and offers waiting batches. */
 void kvs_progress_once(kvs_engine *e);
@@ -264,15 +259,14 @@ bool kvs_xfer_ended(uint64_t word);
 
 /* With engine.lock held: starts the service thread if it does not run yet, and wakes it if it sleeps for
  * good. */
-int kvs_service_need(kvs_engine *e);
+int kvs_service_need(const struct kvs_xfer *x);
 void kvs_service_kick(kvs_engine *e);
 void kvs_service_stop(kvs_engine *e);
 /* Asks for an early end of a running transfer: what was not handed out ends with `status`, the rest is
  * cancelled. */
 void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *text);
 
-/* ---- Transfers and engines
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Transfers and engines ---- */
 
 /* Frees a transfer that has ended, with its counts on registrations and on the engine. */
 void kvs_xfer_free(struct kvs_xfer *x);
@@ -285,16 +279,14 @@ void kvs_engine_unref(kvs_engine *e);
 int kvs_engine_usable(const kvs_engine *e);
 int kvs_xfer_usable(const kvs_xfer *x);
 
-/* ---- Registrations (mem.c)
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Registrations (mem.c) ---- */
 
 /* Ends all that are left, at the engine's close. */
 void kvs_memtab_free_all(kvs_engine *e);
 /* Takes the transfer's counts off its registrations. */
 void kvs_mem_uncount(struct kvs_xfer *x);
 
-/* ---- Host services (host.c)
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Host services (host.c) ---- */
 
 /* What a backend gets as ctx: the engine, and where its error text goes while it is being opened. */
 void kvs_host_text_begin(struct kvs_error *err);

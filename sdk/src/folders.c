@@ -42,8 +42,11 @@ bool kvs_folders_make(struct kvs_folders *folders)
         path = path[len] ? path + len + 1 : NULL;
     }
     ok = ok && add(folders, KVSLOT_PLUGIN_DIR, strlen(KVSLOT_PLUGIN_DIR));
-    if (ok && kvs_library_folder(library))
-        ok = add_beside(folders, library, "kvslot") && add_beside(folders, library, "../lib/kvslot");
+    if (ok && kvs_library_folder(library)) {
+        ok = add_beside(folders, library, "kvslot");
+        *strrchr(library, '/') = '\0';
+        ok = ok && add_beside(folders, library, "lib/kvslot");
+    }
     if (!ok)
         kvs_folders_free(folders);
     return ok;

@@ -40,7 +40,7 @@ static int begin(struct kvs_xfer *x, struct before *before)
         before->word; /* posted by its done function, it may have a waiter, also one that comes just now */
     while (!kvs_a64_cas(&x->word, &seen, word | (seen & KVS_W_WAITER)))
         ;
-    int rc = kvs_service_need(e);
+    int rc = kvs_service_need(x);
     kvs_mutex_unlock(&e->lock);
     return rc;
 }

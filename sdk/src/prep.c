@@ -61,6 +61,7 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
     x->mems = (struct kvs_mem **)(base + l.mems);
     x->done = p->req->done;
     x->done_arg = p->req->arg;
+    x->deferred = (p->req->flags & KVS_XFER_DEFERRED) || (p->e->limits.flags & KVS_F_COMPLETE_DEFERRED);
     x->batch = (struct kvs_batch){.size = sizeof x->batch,
                                   .op = p->req->op,
                                   .count = p->count,

@@ -76,8 +76,9 @@ int kvs_prep_check(struct kvs_prep *p)
     const struct kvs_xfer_req *req = p->req;
     int rc = check_op(p);
     size_t local = SIZE_MAX;
-    if (rc == KVS_OK && req->flags)
-        rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "flags is %#x; 0 was expected", req->flags);
+    if (rc == KVS_OK && (req->flags & ~(uint32_t)KVS_XFER_DEFERRED))
+        rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "flags is %#x; only KVS_XFER_DEFERRED (%#x) was expected",
+                         req->flags, KVS_XFER_DEFERRED);
     if (rc == KVS_OK && req->op >= KVS_QUERY && req->local)
         rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "QUERY and REMOVE take no local list");
     if (rc == KVS_OK && req->op < KVS_QUERY) {

@@ -64,6 +64,9 @@ static bool end_held(struct kvs_xfer *x)
         else if (seen & KVS_W_DONE)
             next = (next & ~KVS_W_DONE) | KVS_W_STARTED;
     } while (!kvs_a64_cas(&x->word, &seen, next));
+    if (x->engine->limits.caps_native & KVS_CAP_CANCEL)
+        kvs_slab_violation(x->engine->slab, "cancel is native, but ios were open after the grace of %llu ms",
+                           (unsigned long long)(x->engine->cancel_grace / 1000000u));
     kvs_log(KVS_LOG_WARN, x->engine->be->name,
             "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
             "their memory is held",
@@ -199,9 +202,10 @@ static void *service_main(void *arg)
     return NULL;
 }
 
-int kvs_service_need(kvs_engine *e)
+int kvs_service_need(const struct kvs_xfer *x)
 {
-    bool needed = e->timeout || e->polls || (e->limits.flags & KVS_F_COMPLETE_DEFERRED) || !e->blocking;
+    kvs_engine *e = x->engine;
+    bool needed = e->timeout || e->polls || x->deferred || !e->blocking;
     if (!needed)
         return KVS_OK;
     if (!e->service_started) {

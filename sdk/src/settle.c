@@ -146,7 +146,7 @@ static void done_due(struct kvs_xfer *x)
         kvs_turn_add_done(x);
         return;
     }
-    if (e->limits.flags & KVS_F_COMPLETE_DEFERRED) {
+    if (x->deferred) {
         kvs_mutex_lock(&e->lock);
         x->local_next = NULL;
         if (e->deferred_tail)

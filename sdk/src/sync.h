@@ -65,8 +65,7 @@ static inline void kvs_cpu_relax(void)
 #endif
 }
 
-/* ---- Clock
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Clock ---- */
 
 #define KVS_NEVER UINT64_MAX /* a point in time that does not come */
 
@@ -90,8 +89,7 @@ static inline struct timespec kvs_timespec(uint64_t ns)
     return t;
 }
 
-/* ---- Locks, condition variables, threads
- * -------------------------------------------------------------------- */
+/* ---- Locks, condition variables, threads ---- */
 
 typedef struct {
     pthread_mutex_t m;
@@ -161,8 +159,7 @@ typedef pthread_t kvs_thread;
 int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name);
 void kvs_thread_join(kvs_thread t);
 
-/* ---- Parking: waiting for a word of memory that may be gone by the time the waker is done
- * ------------------------ */
+/* ---- Parking: waiting for a word of memory that may be gone by the time the waker is done ---- */
 
 /*
  * A waiter takes the bucket of an address and its ticket, then tells the waker through a bit of its own,

@@ -160,8 +160,8 @@ static const char *format_number(char *buf, size_t size, uint32_t type, int64_t 
     return buf;
 }
 
-/* What a parameter may be, in words. */
-static void describe(const struct kvs_param *param, char *buf, size_t size)
+/* What a parameter may be, in words; `over`: the value has the form, but is no such number. */
+static void describe(const struct kvs_param *param, bool over, char *buf, size_t size)
 {
     char low[32], high[32];
     int at = 0;
@@ -192,14 +192,14 @@ static void describe(const struct kvs_param *param, char *buf, size_t size)
         snprintf(buf + at, size - (size_t)at, ", from %s to %s",
                  format_number(low, sizeof low, param->type, param->min),
                  format_number(high, sizeof high, param->type, param->max));
-    else
+    else if (over)
         snprintf(buf + at, size - (size_t)at, " that 63 bits hold");
 }
 
-static int refuse(const struct kvs_param *param, const char *text, struct kvs_error *err)
+static int refuse(const struct kvs_param *param, const char *text, bool over, struct kvs_error *err)
 {
     char allowed[200], shown[100];
-    describe(param, allowed, sizeof allowed);
+    describe(param, over, allowed, sizeof allowed);
     if (param->flags & KVS_PARAM_SECRET)
         return kvs_err_set(err, KVS_INVALID_PARAM, "parameter '%.64s' has a value (secret) that is not %s",
                            param->name, allowed);
@@ -239,7 +239,7 @@ int kvs_param_parse(const struct kvs_param *param, const char *text, int64_t *nu
         (n < param->min || n > param->max))
         rc = KVS_PARSE_OVERFLOW;
     if (rc != KVS_PARSE_OK)
-        return refuse(param, text, err);
+        return refuse(param, text, rc == KVS_PARSE_OVERFLOW, err);
     *number = n;
     return KVS_OK;
 }

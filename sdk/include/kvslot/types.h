@@ -34,7 +34,7 @@ extern "C" {
 /**
  * @name Statuses
  * One list for names, numbers and texts: XX(name, number, text). Numbers above -100 are NIXL's own.
- * 0 is success, 1 is "not finished", every error is negative. KVS-REQ-001
+ * 0 is success, 1 is "not finished", every error is negative. KVS-REQ-005
  * @{
  */
 #define KVS_STATUS_MAP(XX)                                                                                   \
