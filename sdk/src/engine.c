@@ -3,7 +3,7 @@
 #include "engine.h"
 #include "backends.h"
 #include "epoch.h"
-#include "log.h"
+#include "once.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +179,9 @@ int kvs_engine_open(const char *target, const struct kvs_param_value *params, si
     }
     e->params = values;
     read_own_params(e);
-    rc = open_backend(e, err);
+    rc = kvs_once_check(be, values, e->epoch, err);
+    if (rc == KVS_OK)
+        rc = open_backend(e, err);
     if (rc != KVS_OK) {
         kvs_engine_unref(e);
         return rc;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backends that take one configuration a process (KVS_F_ONCE_PER_PROCESS). */
+#ifndef KVS_SRC_ONCE_H
+#define KVS_SRC_ONCE_H
+
+#include "params.h"
+
+/*
+ * May an engine of this backend be opened with these parameters, in this process: KVS_OK; INVALID_PARAM where
+ * the process has another configuration already, NOT_ALLOWED in a forked child. The first that may is the
+ * configuration from then on, also where its open fails: what the store's library has seen cannot be undone.
+ */
+int kvs_once_check(const struct kvs_backend *backend, const struct kvs_params *params, uint64_t epoch,
+                   struct kvs_error *err);
+
+#endif
