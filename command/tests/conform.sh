@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# conform.sh KVSLOT SHY-PLUGIN JSON-CHECK: options, exit codes and reports of `kvslot conform`. What the suite does is tested
+# with the testkit.
+set -eu
+kvslot=$1 shy=$2 check=$3
+. "$(dirname -- "$0")/lib.sh"
+
+succeed conform --list
+id=$(sed -n '1s/ .*//p' out)
+[ "$(wc -l <out)" -ge 40 ] || fail "only $(wc -l <out) cases"
+[ "$(grep -cE '^[a-z_.]+ +core ' out)" -ge 30 ] || fail "fewer than 30 core cases"
+sed 's/ .*//' out | sort | uniq -d >twice
+[ ! -s twice ] || fail "ids that stand for two cases: $(cat twice)"
+for case in $(sed 's/ .*//' out); do
+  succeed conform --explain "$case"
+  grep -q -- "$case" out || fail "--explain $case does not name it: $(cat out)"
+done
+refuse 3 "no.such" conform --explain no.such
+
+succeed conform mock --filter "$id" --seed 42 --json report --jobs 2 --timeout-multiplier 2.5
+grep -qE "PASS +$id " out || fail "no PASS for $id: $(cat out)"
+[ "$("$check" report seed)" = '"42"' ] || fail "the report's seed is $("$check" report seed)"
+[ "$("$check" report verdict)" = '"pass"' ] || fail "the verdict is $("$check" report verdict)"
+refuse 2 'nothing\.like\.this' conform mock --filter 'nothing.like.this'
+refuse 3 "no backend 'mokc'" conform mokc
+refuse 2 "no parameter 'nam'" conform mock -p nam=x
+refuse 1 'password is wrong' conform "$shy" -p password=geheim-not
+! grep -q geheim err || fail "a secret is shown: $(cat err)"
+
+# A store that does not keep what it is given: fail, exit code 1, table on standard output, one sentence beside it.
+code=0
+run conform "$shy" -p password=geheim --filter 'roundtrip.*' --json report >out 2>err || code=$?
+[ "$code" -eq 1 ] || fail "conform of a bad store exited with $code: $(cat out err)"
+grep -q '^FAIL ' out || fail "no case is FAIL: $(cat out)"
+[ "$(wc -l <err)" -le 1 ] || fail "more than a sentence: $(cat err)"
+[ "$("$check" report verdict)" = '"fail"' ] || fail "the verdict is $("$check" report verdict)"
+! grep -q geheim out err report || fail "a secret is shown: $(grep geheim out err report)"
+refuse 1 'nowhere' conform mock --filter "$id" --json nowhere/report
+finish
