@@ -148,12 +148,14 @@ static int open_backend(kvs_engine *e, struct kvs_error *err)
                            why.text[0] ? why.text : kvs_status_text(rc));
     }
     narrow(e, &opened);
-    rc = choose_shape(e);
-    if (rc == KVS_OK)
-        return rc;
-    if (be->close)
+    if (e->ttl_ms && !(e->limits.caps_native & KVS_CAP_TTL))
+        rc = kvs_err_set(err, KVS_NOT_SUPPORTED,
+                         "backend '%s' cannot let values expire; parameter 'ttl' has to be 0", be->name);
+    else if ((rc = choose_shape(e)) != KVS_OK)
+        kvs_err_set(err, rc, "backend '%s': no memory or descriptor for its workers", be->name);
+    if (rc != KVS_OK && be->close)
         be->close(e->priv);
-    return kvs_err_set(err, rc, "backend '%s': no memory or descriptor for its workers", be->name);
+    return rc;
 }
 
 int kvs_engine_open(const char *target, const struct kvs_param_value *params, size_t nparams,

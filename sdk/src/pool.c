@@ -80,6 +80,9 @@ static void run_io(struct worker *w, struct kvs_xfer *x, uint32_t index)
         status = kvs_call_io(w->e, w->priv, x, io);
     if (kvs_settle(x, io, token, status))
         kvs_xfer_drop(x, 1);
+    else
+        kvs_slab_violation(w->e->slab,
+                           "a blocking function completed its io by itself; it may only answer a status");
 }
 
 /* A whole batch, of a backend whose submit may wait. Nobody ends its ios before this call: see kvs_xfer_stop.

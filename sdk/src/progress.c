@@ -14,6 +14,8 @@
 #define OWNER_NAP                                                                                            \
     KVS_MS(100) /* longest sleep of an owner: a backend that completed elsewhere and told nobody */
 
+#define BLIND_NAP KVS_MS(1) /* its sleep where there is no descriptor to wait for */
+
 bool kvs_xfer_ended(uint64_t word)
 {
     return (word & KVS_W_COUNT) == 0 || (word & (KVS_W_HELD | KVS_W_STARTED)) == KVS_W_HELD;
@@ -53,15 +55,17 @@ void kvs_progress_kick(kvs_engine *e)
     kvs_mutex_unlock(&e->lock);
 }
 
-static void owner_sleep(kvs_engine *e, uint64_t until)
+/* Until the backend's descriptor is readable or somebody wakes the owner; `failed`: poll answered an error,
+ * and its descriptor is not asked. */
+static void owner_sleep(kvs_engine *e, uint64_t until, bool failed)
 {
     uint64_t now = kvs_now_ns();
     if (now >= until)
         return;
-    uint64_t nap = until - now < OWNER_NAP ? until - now : OWNER_NAP;
+    int fd = failed ? -1 : e->be->poll_fd(e->priv);
+    uint64_t most = fd < 0 ? BLIND_NAP : OWNER_NAP, nap = until - now < most ? until - now : most;
     struct timespec t = kvs_timespec(nap);
-    struct pollfd fds[2] = {{.fd = e->event_fd, .events = POLLIN},
-                            {.fd = e->be->poll_fd(e->priv), .events = POLLIN}};
+    struct pollfd fds[2] = {{.fd = e->event_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     if (ppoll(fds, 2, &t, NULL) > 0 && (fds[0].revents & POLLIN)) {
         uint64_t told;
         ssize_t n = read(e->event_fd, &told, sizeof told);
@@ -73,8 +77,9 @@ void kvs_owner_turn(kvs_engine *e, uint64_t until)
 {
     if (kvs_a64_load(&e->again_count))
         kvs_again_offer(e);
-    if (kvs_call_poll(e, POLL_EVENTS) == 0) {
-        owner_sleep(e, until);
+    int n = kvs_call_poll(e, POLL_EVENTS);
+    if (n <= 0) {
+        owner_sleep(e, until, n < 0);
         return;
     }
     kvs_mutex_lock(&e->lock);
