@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # KVSLOT_VERSION comes from the public header, so that there is one place to change it.
-set(KVSLOT_VERSION_HEADER "${CMAKE_CURRENT_LIST_DIR}/../sdk/include/kvslot/types.h")
+get_filename_component(KVSLOT_VERSION_HEADER "${CMAKE_CURRENT_LIST_DIR}/../sdk/include/kvslot/types.h" ABSOLUTE)
 set(KVSLOT_VERSION 0.1.0)
 if(EXISTS "${KVSLOT_VERSION_HEADER}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${KVSLOT_VERSION_HEADER}")
