@@ -130,7 +130,6 @@ void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status
             continue;
         if (why)
             text(x, rec, "%s", why);
-        rec->io.actual = KVS_ACTUAL_UNSET;
         settled(x, rec, status);
         n++;
     }
