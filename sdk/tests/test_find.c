@@ -16,12 +16,22 @@ static void backends_are_found_by_name(void **state)
     (void)state;
     char path[3000];
     unsetenv("KVSLOT_PLUGIN_PATH");
-    not_found("t-found", KVS_NOT_FOUND, "kvslot-t-found.so");
+    /* Beside the running library, which here is part of the program. */
+    char beside[1100];
+    ssize_t len = readlink("/proc/self/exe", beside, sizeof beside - 20);
+    assert_true(len > 0);
+    beside[len] = '\0';
+    strcpy(strrchr(beside, '/') + 1, "kvslot");
+    struct kvs_error where = not_found("t-found", KVS_NOT_FOUND, "looked for kvslot-t-found.so in ");
+    expect_text(where.text, beside);
+    *strrchr(beside, '/') = '\0';
+    strcpy(strrchr(beside, '/') + 1, "lib/kvslot");
+    expect_text(where.text, beside);
     snprintf(path, sizeof path, "::/nonexistent/folder:%s::%s:", folder, plugins);
     setenv("KVSLOT_PLUGIN_PATH", path, 1);
     assert_false(is_mapped(plugin_file("t-found")));
     struct kvs_error err =
-        not_found("t-fuond:/x", KVS_NOT_FOUND, "there is no backend 't-fuond', did you mean 't-found'?");
+        not_found("t-fuond:/x", KVS_NOT_FOUND, "there is no backend 't-fuond' (did you mean 't-found'?)");
     expect_text(err.text, "kvslot-t-fuond.so in /nonexistent/folder, ");
     expect_text(err.text, folder);
     expect_text(err.text, plugins);

@@ -210,6 +210,8 @@ static void errors_name_value_and_what_is_allowed(void **state)
     p = (struct kvs_param){.name = "wait", .type = KVS_PARAM_DURATION};
     expect_status(kvs_param_parse(&p, "9999999999h", &number, &err), KVS_INVALID_PARAM, &err);
     expect_text(err.text, "63 bits");
+    expect_status(kvs_param_parse(&p, "99", &number, &err), KVS_INVALID_PARAM, &err);
+    expect_no_text(err.text, "63 bits");
     p = (struct kvs_param){.name = "mode", .type = KVS_PARAM_ENUM, .choices = "a|b"};
     expect_status(kvs_param_parse(&p, "c\n", &number, &err), KVS_INVALID_PARAM, &err);
     expect_text(err.text, "'c\\x0a'");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plugins of test_loader.c and test_find.c: one source, built many times. TEST_NAME is the backend's
- * name; TEST_CHANGE overrides members of a good table; TEST_NO_SYMBOL, TEST_NULL and TEST_LOAD_FAILS change
- * what is around it.
+ * name; TEST_CHANGE overrides members of a good table; TEST_NO_SYMBOL, TEST_NULL, TEST_OPENS and
+ * TEST_LOAD_FAILS change what is around it.
  */
 #include <kvslot/backend.h>
 
@@ -35,7 +35,11 @@ static int plugin_open(void *eng, void *ctx, struct kvs_limits *limits)
     (void)eng;
     (void)ctx;
     (void)limits;
+#ifdef TEST_OPENS
+    return KVS_OK;
+#else
     return loads;
+#endif
 }
 
 static int plugin_io(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
