@@ -22,8 +22,8 @@ static void batch(struct kit *k, size_t want, size_t (*size)(size_t i))
     }
     kvs_xfer *w = kit_prep(k, e, KVS_WRITE, out, n), *r = kit_prep(k, e, KVS_READ, in, n);
     KIT_EQ(kvs_xfer_count(w), n);
-    KIT_STATUS(kit_run(k, w), KVS_OK);
-    KIT_STATUS(kit_run(k, r), KVS_OK);
+    kit_ends(k, w, KVS_OK);
+    kit_ends(k, r, KVS_OK);
     for (size_t i = 0; i < n; i++) {
         KIT_STATUS(kit_result(w, i), KVS_OK);
         KIT_STATUS(kit_result(r, i), KVS_OK);
@@ -82,8 +82,8 @@ static void batch_swapped(struct kit *k)
         in[n - 1 - i] = (struct kit_item){out[i].key, to.data, len};
     }
     kvs_xfer *w = kit_prep(k, e, KVS_WRITE, out, n), *r = kit_prep(k, e, KVS_READ, in, n);
-    KIT_STATUS(kit_run(k, w), KVS_OK);
-    KIT_STATUS(kit_run(k, r), KVS_OK);
+    kit_ends(k, w, KVS_OK);
+    kit_ends(k, r, KVS_OK);
     for (size_t i = 0; i < n; i++)
         KIT_BYTES(in[n - 1 - i].data, out[i].data, len);
     kit_release(w);

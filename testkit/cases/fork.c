@@ -56,7 +56,7 @@ static void fork_refused(struct kit *k)
         _exit(n);
     }
     KIT_EQ(await_child(k, pid), 0);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     KIT_BYTES(to.data, v.data, v.len);
     kit_release(x);
 }

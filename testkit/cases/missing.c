@@ -43,7 +43,7 @@ static void missing_among_others(struct kit *k)
         in[i] = (struct kit_item){keys[i], to[i].data, len};
     }
     kvs_xfer *x = kit_prep(k, e, KVS_READ, in, 3);
-    KIT_STATUS(kit_run(k, x), KVS_NOT_FOUND);
+    kit_ends(k, x, KVS_NOT_FOUND);
     KIT_STATUS(kit_result(x, 0), KVS_OK);
     KIT_STATUS(kit_result(x, 1), KVS_NOT_FOUND);
     KIT_STATUS(kit_result(x, 2), KVS_OK);

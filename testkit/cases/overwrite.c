@@ -27,7 +27,7 @@ static void overwrite_batch(struct kit *k)
         for (size_t i = 0; i < n; i++)
             items[i] = (struct kit_item){kit_key(k, "o%zu", i), kit_value(k, len, 100 * round + i).data, len};
         kvs_xfer *x = kit_prep(k, e, KVS_WRITE, items, n);
-        KIT_STATUS(kit_run(k, x), KVS_OK);
+        kit_ends(k, x, KVS_OK);
         kit_release(x);
         for (size_t i = 0; i < n; i++)
             kit_expect(k, other, items[i].key, items[i].data, len);

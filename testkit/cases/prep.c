@@ -108,7 +108,7 @@ static void prep_newline_list(struct kit *k)
     struct kvs_error err = {0};
     KIT_STATUS_ERR(kvs_xfer_prep(e, &req, &x, &err), KVS_OK, &err);
     memset(list, 'x', sizeof(list)); /* the keys were copied */
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     kit_release(x);
     for (size_t i = 0; i < n; i++)
         kit_expect(k, e, keys[i], kit_value(k, len, i).data, len);
@@ -142,7 +142,7 @@ static void prep_stride(struct kit *k)
     struct kvs_xfer_req req = {.size = sizeof(req), .op = KVS_WRITE, .local = &l, .keys = keys, .nkeys = n};
     kvs_xfer *x = NULL;
     KIT_STATUS(kvs_xfer_prep(e, &req, &x, NULL), KVS_OK);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     kit_release(x);
     for (size_t i = 0; i < n; i++)
         kit_expect(k, e, names[i], kit_value(k, len, i).data, len);

@@ -48,7 +48,7 @@ static void query_many(struct kit *k)
                     kit_value_size(k, i + 1));
     }
     kvs_xfer *x = kit_prep(k, e, KVS_QUERY, items, n);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     for (size_t i = 0; i < n; i++) {
         if (i % 3 == 0) {
             KIT_STATUS(kit_result(x, i), KVS_OK);
@@ -57,7 +57,7 @@ static void query_many(struct kit *k)
             KIT_STATUS_IN(kit_result(x, i), KVS_NOT_FOUND, KVS_UNKNOWN);
         }
     }
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     kit_release(x);
     free(items);
 }

@@ -43,7 +43,7 @@ static void write_through(struct kit *k, kvs_engine *e, const struct kvs_desc *r
     struct kvs_desc local = {.mem = mem, .addr = (uint64_t)(uintptr_t)v->data, .len = v->len};
     kvs_xfer *x;
     KIT_STATUS_ERR(prep_pair(e, KVS_WRITE, &local, remote, &x, &err), KVS_OK, &err);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     kit_release(x);
     KIT_STATUS(kvs_mem_deregister(e, mem, NULL), KVS_OK);
 }
@@ -80,7 +80,7 @@ static void key_from_dev_id(struct kit *k)
     struct kvs_desc by_name = {.mem = named, .len = v.len};
     kvs_xfer *x;
     KIT_STATUS(prep_pair(e, KVS_READ, &local, &by_name, &x, NULL), KVS_OK);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     KIT_BYTES(to.data, v.data, v.len);
     kit_release(x);
     KIT_STATUS(kvs_mem_deregister(e, bare, NULL), KVS_OK);
@@ -109,7 +109,7 @@ static void same_dev_id(struct kit *k)
         return;
     /* Now dev_id 7 stands for k1 alone. */
     KIT_STATUS(prep_pair(e, KVS_WRITE, &local, &by_id, &x, NULL), KVS_OK);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     kit_release(x);
     kit_expect(k, e, k1, v3.data, v3.len);
     kit_expect(k, e, k2, v2.data, v2.len);
@@ -159,7 +159,7 @@ static void busy(struct kit *k)
     KIT_STATUS(kvs_mem_deregister_list(e, list, 2, NULL), KVS_BUSY);
     /* The key was copied: its registration may go. */
     KIT_STATUS(kvs_mem_deregister(e, at, NULL), KVS_OK);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     KIT_STATUS(kvs_mem_deregister(e, mem, NULL), KVS_BUSY);
     kit_release(x);
     KIT_STATUS(kvs_mem_deregister_list(e, list, 2, NULL), KVS_OK);
@@ -226,7 +226,7 @@ static void bounds(struct kit *k)
     for (size_t i = 0; i < 3; i++)
         KIT_STATUS(prep_pair(e, KVS_WRITE, &good, &remotes[i], &x, NULL), KVS_INVALID_PARAM);
     KIT_STATUS(prep_pair(e, KVS_WRITE, &good, &r_good, &x, NULL), KVS_OK);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     kit_release(x);
     kit_expect(k, e, key, v.data, v.len);
 }

@@ -44,7 +44,7 @@ static void remove_many(struct kit *k)
     struct kit_key kept = kit_key(k, "kept");
     kit_put(k, e, kept, "z", 1);
     kvs_xfer *x = kit_prep(k, e, KVS_REMOVE, items, n);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     for (size_t i = 0; i < n; i++)
         KIT_STATUS(kit_result(x, i), i % 2 == 0 ? KVS_OK : KVS_NOT_FOUND);
     kit_release(x);

@@ -10,7 +10,7 @@ static void repost_check(struct kit *k)
     kvs_xfer *x = kit_prep(k, e, KVS_WRITE, &item, 1);
     KIT_STATUS(kvs_xfer_check(x), KVS_NOT_POSTED);
     KIT_STATUS(kvs_xfer_check(x), KVS_NOT_POSTED);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     for (int i = 0; i < 10; i++)
         KIT_STATUS(kvs_xfer_check(x), KVS_OK);
     KIT_STATUS(kvs_xfer_wait(x, 0), KVS_OK);
@@ -21,7 +21,7 @@ static void repost_check(struct kit *k)
     struct kit_buf to = kit_buf(k, 8, KIT_AT_END);
     item = (struct kit_item){kit_key(k, "absent"), to.data, to.len};
     x = kit_prep(k, e, KVS_READ, &item, 1);
-    KIT_STATUS(kit_run(k, x), KVS_NOT_FOUND);
+    kit_ends(k, x, KVS_NOT_FOUND);
     for (int i = 0; i < 10; i++)
         KIT_STATUS(kvs_xfer_check(x), KVS_NOT_FOUND);
     kit_release(x);
@@ -43,7 +43,7 @@ static void repost_100(struct kit *k)
     for (int round = 0; round < 100; round++) {
         for (size_t i = 0; i < n; i++)
             kit_poison(&to[i]);
-        KIT_STATUS(kit_run(k, x), KVS_OK);
+        kit_ends(k, x, KVS_OK);
         for (size_t i = 0; i < n; i++)
             KIT_BYTES(to[i].data, kit_value(k, len, i).data, len);
     }
@@ -59,7 +59,7 @@ static void repost_write(struct kit *k)
     kvs_xfer *x = kit_prep(k, e, KVS_WRITE, &item, 1);
     for (uint64_t round = 0; round < 20; round++) {
         kit_fill(k, v.data, len, round);
-        KIT_STATUS(kit_run(k, x), KVS_OK);
+        kit_ends(k, x, KVS_OK);
         kit_expect(k, e, item.key, v.data, len);
     }
     kit_release(x);
@@ -74,11 +74,11 @@ static void repost_after_failure(struct kit *k)
     struct kit_buf v = kit_value(k, len, 1), to = kit_buf(k, len, KIT_AT_END);
     struct kit_item item = {key, to.data, len};
     kvs_xfer *x = kit_prep(k, e, KVS_READ, &item, 1);
-    KIT_STATUS(kit_run(k, x), KVS_NOT_FOUND);
-    KIT_STATUS(kit_run(k, x), KVS_NOT_FOUND);
+    kit_ends(k, x, KVS_NOT_FOUND);
+    kit_ends(k, x, KVS_NOT_FOUND);
     kit_put(k, e, key, v.data, len);
     kit_poison(&to);
-    KIT_STATUS(kit_run(k, x), KVS_OK);
+    kit_ends(k, x, KVS_OK);
     KIT_STATUS(kit_result(x, 0), KVS_OK);
     KIT_EQ_U64(kit_result_bytes(x, 0), len);
     KIT_STATUS(kvs_xfer_result(x, 0, NULL, NULL, &text), KVS_OK);

@@ -22,7 +22,7 @@ static void mismatch(struct kit *k, const struct pair *pairs, size_t n)
         kit_poison(&to);
         struct kit_item item = {key, to.data, asked};
         kvs_xfer *x = kit_prep(k, e, KVS_READ, &item, 1);
-        KIT_STATUS(kit_run(k, x), KVS_MISMATCH);
+        kit_ends(k, x, KVS_MISMATCH);
         KIT_STATUS(kit_result(x, 0), KVS_MISMATCH);
         KIT_STATUS(kvs_xfer_result(x, 0, NULL, NULL, &said), KVS_OK);
         snprintf(text, sizeof(text), "%zu", stored);
@@ -68,7 +68,7 @@ static void size_among_others(struct kit *k)
         in[i] = (struct kit_item){key, to[i].data, len};
     }
     kvs_xfer *x = kit_prep(k, e, KVS_READ, in, 3);
-    KIT_STATUS(kit_run(k, x), KVS_MISMATCH);
+    kit_ends(k, x, KVS_MISMATCH);
     KIT_STATUS(kit_result(x, 0), KVS_OK);
     KIT_STATUS(kit_result(x, 1), KVS_MISMATCH);
     KIT_STATUS(kit_result(x, 2), KVS_OK);

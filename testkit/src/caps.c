@@ -22,20 +22,18 @@ const char *caps_state(const struct kvs_limits *l, uint64_t cap)
     return "none";
 }
 
-bool caps_have(const struct kvs_limits *l, uint64_t wanted)
+uint64_t caps_present(const struct kvs_limits *l, uint64_t wanted)
 {
-    for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
-        if ((wanted & caps[i].cap) && strcmp(caps_state(l, caps[i].cap), "none") == 0)
-            return false;
-    return true;
-}
-
-bool caps_have_any(const struct kvs_limits *l, uint64_t wanted)
-{
+    uint64_t present = 0;
     for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
         if ((wanted & caps[i].cap) && strcmp(caps_state(l, caps[i].cap), "none") != 0)
-            return true;
-    return false;
+            present |= caps[i].cap;
+    return present;
+}
+
+bool caps_have(const struct kvs_limits *l, uint64_t wanted)
+{
+    return caps_present(l, wanted) == wanted;
 }
 
 void caps_each(void (*each)(void *arg, const char *name, uint64_t cap), void *arg)
@@ -50,5 +48,5 @@ void caps_names(uint64_t wanted, char *to, size_t size)
     to[0] = '\0';
     for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
         if ((wanted & caps[i].cap) && at < size)
-            at += (size_t)snprintf(to + at, size - at, "%s%s", at ? " " : "", caps[i].name);
+            at += (size_t)snprintf(to + at, size - at, "%s%s", at ? ", " : "", caps[i].name);
 }

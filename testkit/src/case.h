@@ -203,6 +203,9 @@ void kit_release_at(struct kit_at at, kvs_xfer *x);
 /** post and wait. */
 int kit_run_at(struct kit_at at, struct kit *k, kvs_xfer *x);
 #define kit_run(k, x) kit_run_at(KIT_HERE, (k), (x))
+/** post and wait; asserts the result, and shows the transfer's text where it is another. */
+void kit_ends_at(struct kit_at at, struct kit *k, kvs_xfer *x, int want);
+#define kit_ends(k, x, want) kit_ends_at(KIT_HERE, (k), (x), (want))
 /** The status of one descriptor. */
 int kit_result(kvs_xfer *x, size_t i);
 /** The byte count of one descriptor. */

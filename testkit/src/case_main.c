@@ -16,7 +16,7 @@
 static bool is_pipe(int fd)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
 /* All of a pipe up to its end, to be freed. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ static void close_fd(int *fd)
 static void feed(struct child *c)
 {
     while (c->config_fd >= 0 && c->config_at < c->config_len) {
-        ssize_t n = write(c->config_fd, c->config + c->config_at, c->config_len - c->config_at);
+        ssize_t n = send(c->config_fd, c->config + c->config_at, c->config_len - c->config_at, MSG_NOSIGNAL);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (n < 0)

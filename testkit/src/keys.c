@@ -25,6 +25,14 @@ size_t kit_max_key(const struct kit *k, bool *limited)
     return *limited ? max - k->user_prefix_len : KIT_KEY_MAX;
 }
 
+/* Keys over the limit are never in the store, and cannot be named to remove them. */
+static bool storable(const struct kit *k, size_t len)
+{
+    bool limited;
+    size_t max = kit_max_key(k, &limited);
+    return len > 0 && (!limited || len <= max);
+}
+
 struct kit_key kit_key_raw(struct kit *k, const void *bytes, size_t len)
 {
     struct kit_stored *s = malloc(sizeof(*s) + len + 1);
@@ -39,7 +47,7 @@ struct kit_key kit_key_raw(struct kit *k, const void *bytes, size_t len)
     /* What is under the run's prefix can be found by list after a crash; the rest only by name. */
     bool listed = kit_has(k, KVS_CAP_LIST) && len >= kit_prefix_len(k) &&
                   memcmp(s->data, kit_prefix(k), kit_prefix_len(k)) == 0;
-    if (len > 0 && !listed && kit_has(k, KVS_CAP_REMOVE))
+    if (storable(k, len) && !listed && kit_has(k, KVS_CAP_REMOVE))
         report_key(s->data, len);
     return (struct kit_key){len, s->data};
 }
@@ -88,7 +96,7 @@ static void remove_all(struct kit *k)
     KIT_CHECK(keys, "no memory");
     n = 0;
     for (struct kit_stored *s = k->keys; s; s = s->next)
-        if (s->len > 0)
+        if (storable(k, s->len))
             keys[n++] = (struct kit_key){s->len, s->data};
     int rc = kit_engine_open(k->cfg, k->target, NULL, NULL, &e, &err);
     KIT_CHECK(rc == KVS_OK, "cleaning up: the target cannot be opened again: %s", err.text);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -29,7 +30,10 @@ static int make_pipes(int pipes[PIPES][2], struct kvs_error *err)
         pipes[i][0] = pipes[i][1] = -1;
     for (int i = 0; i < PIPES; i++) {
         int low[2];
-        if (pipe2(low, O_CLOEXEC) != 0)
+        /* A child may be gone before it has read its request: only a socket takes that without SIGPIPE. */
+        int rc =
+            i == CONFIG ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) : pipe2(low, O_CLOEXEC);
+        if (rc != 0)
             return say(err, KVS_NO_MEMORY, "a pipe for a case cannot be made: %s", strerror(errno));
         for (int end = 0; end < 2; end++) {
             pipes[i][end] = fcntl(low[end], F_DUPFD_CLOEXEC, FIRST_FREE_FD);

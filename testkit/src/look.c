@@ -72,7 +72,8 @@ static int errand(const struct run *r, const char *id, const char *member, const
         if (error)
             rc = say(err, (int)json_integer_value(json_object_get(error, "status")), "%s",
                      json_string_value(json_object_get(error, "text")));
-        else if (!*answer || !c.exited || !WIFEXITED(c.status) || WEXITSTATUS(c.status) != 0)
+        else if (!*answer ||
+                 c.stage != CHILD_RUNS) /* one that answers and then crashes will do so in every case */
             rc = say_silent(&c, what, err);
     }
     child_free(&c);

@@ -81,6 +81,12 @@ struct kit_buf kit_value(struct kit *k, size_t len, uint64_t salt)
     return b;
 }
 
+/* The macros give the argument as it was written, which may be an address. */
+static const char *name_of(const char *what)
+{
+    return what[0] == '&' ? what + 1 : what;
+}
+
 static uint8_t poison_at(size_t i)
 {
     return (uint8_t)(0xdb + i * 31);
@@ -96,8 +102,8 @@ void kit_poisoned_at(struct kit_at at, const char *what, const struct kit_buf *b
 {
     for (size_t i = from; i < b->len; i++)
         if (b->data[i] != poison_at(i))
-            kit_fail_at(at, "%s was written: byte %zu of %zu is %02x, not %02x as it was before", what, i,
-                        b->len, b->data[i], poison_at(i));
+            kit_fail_at(at, "%s was written: byte %zu of %zu is %02x, not %02x as it was before",
+                        name_of(what), i, b->len, b->data[i], poison_at(i));
 }
 
 static void check_canary(struct kit_at at, const char *what, const uint8_t *from, const uint8_t *to,
@@ -105,8 +111,9 @@ static void check_canary(struct kit_at at, const char *what, const uint8_t *from
 {
     for (const uint8_t *p = from; p < to; p++)
         if (*p != CANARY)
-            kit_fail_at(at, "memory %s %s was written: %zu bytes from it is %02x, not %02x", side, what,
-                        side[0] == 'b' ? (size_t)(to - p) : (size_t)(p - from) + 1, *p, CANARY);
+            kit_fail_at(at, "memory %s %s was written: %zu bytes from it is %02x, not %02x", side,
+                        name_of(what), side[0] == 'b' ? (size_t)(to - p) : (size_t)(p - from) + 1, *p,
+                        CANARY);
 }
 
 void kit_around_at(struct kit_at at, const char *what, const struct kit_buf *b)

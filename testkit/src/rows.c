@@ -49,15 +49,13 @@ static bool ruled_out(const struct run *r, struct run_row *row)
         set_reason(row, "asked for");
         return true;
     }
-    if (!caps_have(&r->limits, row->row->needs)) {
-        caps_names(row->row->needs, names, sizeof(names));
-        set_reason(row, "needs the capabilities %s, and the store does not have them all", names);
-        row->outcome = KVS_CONFORM_NOT_SUPPORTED;
-        return true;
-    }
-    if (caps_have_any(&r->limits, row->row->absent)) {
-        caps_names(row->row->absent, names, sizeof(names));
-        set_reason(row, "is about stores without the capability %s", names);
+    uint64_t missing = row->row->needs & ~caps_present(&r->limits, row->row->needs);
+    uint64_t unwanted = caps_present(&r->limits, row->row->absent);
+    if (missing || unwanted) {
+        caps_names(missing ? missing : unwanted, names, sizeof(names));
+        set_reason(row,
+                   missing ? "the store does not have the capability %s" : "the store has the capability %s",
+                   names);
         row->outcome = KVS_CONFORM_NOT_SUPPORTED;
         return true;
     }

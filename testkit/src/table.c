@@ -83,7 +83,7 @@ void table_row(const struct run *r, const struct run_row *row)
     FILE *out = r->cfg->out;
     if (!out)
         return;
-    fprintf(out, "%-13s %-26s %s (%llu ms)\n", kvs_conform_outcome_name(row->outcome), row->row->id,
+    fprintf(out, "%-13s %-29s %s (%llu ms)\n", kvs_conform_outcome_name(row->outcome), row->row->id,
             row->row->title, (unsigned long long)row->duration_ms);
     if (row->outcome != KVS_CONFORM_PASS && row->reason)
         fprintf(out, "      %s\n", row->reason);

@@ -92,6 +92,17 @@ int kit_run_at(struct kit_at at, struct kit *k, kvs_xfer *x)
     return kit_wait_at(at, k, x);
 }
 
+static void ends(struct kit_at at, const char *what, struct kit *k, kvs_xfer *x, int want)
+{
+    int rc = kit_run_at(at, k, x); /* before the text is asked for */
+    kit_status_at(at, what, rc, want, kvs_xfer_error(x));
+}
+
+void kit_ends_at(struct kit_at at, struct kit *k, kvs_xfer *x, int want)
+{
+    ends(at, "the transfer", k, x, want);
+}
+
 int kit_result(kvs_xfer *x, size_t i)
 {
     int status = KVS_UNKNOWN;
@@ -111,7 +122,7 @@ void kit_put_at(struct kit_at at, struct kit *k, kvs_engine *e, struct kit_key k
 {
     struct kit_item item = {key, (void *)(uintptr_t)data, len};
     kvs_xfer *x = kit_prep_at(at, k, e, KVS_WRITE, &item, 1, NULL, NULL, NULL);
-    kit_status_at(at, "WRITE", kit_run_at(at, k, x), KVS_OK, kvs_xfer_error(x));
+    ends(at, "WRITE", k, x, KVS_OK);
     kit_release_at(at, x);
 }
 
@@ -134,7 +145,7 @@ void kit_expect_at(struct kit_at at, struct kit *k, kvs_engine *e, struct kit_ke
     kit_poison(&to);
     struct kit_item item = {key, to.data, len};
     kvs_xfer *x = kit_prep_at(at, k, e, KVS_READ, &item, 1, NULL, NULL, NULL);
-    kit_status_at(at, "READ", kit_run_at(at, k, x), KVS_OK, kvs_xfer_error(x));
+    ends(at, "READ", k, x, KVS_OK);
     kit_u64_at(at, "the number of bytes that READ moved", kit_result_bytes(x, 0), len);
     kit_release_at(at, x);
     kit_bytes_at(at, "the value read", to.data, want, len);

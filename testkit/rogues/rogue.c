@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small store in memory with one deliberate defect, chosen by ROGUE_DEFECT when it is compiled. The
+ * conformance suite must catch every one of them, and must find nothing in the one without a defect.
+ * testkit/tests/test_rogues.c says which case catches which.
+ */
+#include "defects.h"
+#include <fcntl.h>
+#include <kvslot/backend.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const enum defect defect = ROGUE_DEFECT;
+
+struct value {
+    struct value *next;
+    size_t key_len, len;
+    uint8_t *key, *data;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards values and all that hangs on it */
+static struct value *values;                             /* one store a process, so that engines share it */
+static const struct kvs_host *host;
+
+/* The bytes of a key that this store looks at. */
+static size_t key_len(const struct kvs_io *io)
+{
+    if (defect == KEY_CUT_AT_NUL)
+        return strnlen(io->key, io->key_len);
+    if (defect == KEY_CUT_AT_64 && io->key_len > 64)
+        return 64;
+    return io->key_len;
+}
+
+static struct value **find(const void *key, size_t len)
+{
+    struct value **at = &values;
+    while (*at && ((*at)->key_len != len || memcmp((*at)->key, key, len) != 0))
+        at = &(*at)->next;
+    return at;
+}
+
+static int put(const struct kvs_io *io)
+{
+    struct value **at = find(io->key, key_len(io)), *v = *at;
+    const uint8_t *from = io->iovcnt > 0 ? io->iov[0].iov_base : NULL;
+    if (defect == LOST_WRITE || (defect == STALE_READ && v))
+        return KVS_OK;
+    if (defect == WRITE_ONCE_OK && v)
+        return KVS_OK;
+    uint8_t *data = malloc(io->len + 1);
+    if (!v) {
+        v = calloc(1, sizeof(*v));
+        v->key_len = key_len(io);
+        v->key = malloc(v->key_len + 1);
+        memcpy(v->key, io->key, v->key_len);
+        v->next = NULL;
+        *at = v;
+    }
+    if (io->len > 0)
+        memcpy(data, from, io->len);
+    if (defect == SOURCE_WRITTEN && io->len > 0)
+        *(uint8_t *)io->iov[0].iov_base ^= 1;
+    free(v->data);
+    v->data = data;
+    v->len = io->len;
+    return KVS_OK;
+}
+
+static void touch_missing_page(void)
+{
+    int fd = memfd_create("rogue", MFD_CLOEXEC);
+    volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    (void)*page; /* behind the end of the file: SIGBUS */
+}
+
+static void misbehave_in_get(const struct kvs_io *io)
+{
+    if (defect == HANG || defect == HANG_IGNORING_TERM)
+        for (;;)
+            pause();
+    if (defect == CRASH_ON_EMPTY && io->len == 0)
+        *(volatile int *)(uintptr_t)(io->len + 8) = 1;
+    if (defect == SIGBUS_ON_LARGE && io->len > 500000)
+        touch_missing_page();
+    if (defect == EXITS_QUIETLY)
+        _exit(0);
+    if (defect == EXITS_WITH_7) /* the number of SIGBUS, and a favourite code for "skipped" */
+        _exit(7);
+}
+
+static int copy_out(const struct value *v, struct kvs_io *io, uint64_t offset)
+{
+    uint8_t *to = io->iovcnt > 0 ? io->iov[0].iov_base : NULL;
+    uint64_t n = v->len < offset ? 0 : v->len - offset;
+    n = n < io->len ? n : io->len;
+    if (defect == SHORT_READ && n > 1)
+        n--;
+    if (n > 0)
+        memcpy(to, v->data + offset, n);
+    if (defect == WRITES_PAST_END && io->len > 0)
+        to[io->len] = 0;
+    if (defect == WRITES_BEFORE && io->len > 0)
+        to[-1] = 0;
+    io->actual = io->flags & KVS_IO_RANGED ? n : v->len;
+    return KVS_OK;
+}
+
+static int get(struct kvs_io *io)
+{
+    struct value *v = *find(io->key, key_len(io));
+    misbehave_in_get(io);
+    if (!v || (defect == EMPTY_IS_ABSENT && v->len == 0)) {
+        if (defect == BUFFER_TOUCHED && io->len > 0)
+            memset(io->iov[0].iov_base, 0, 1);
+        return defect == MISSING_IS_OK ? KVS_OK : defect == MISSING_IS_ERROR ? KVS_BACKEND : KVS_NOT_FOUND;
+    }
+    if (io->flags & KVS_IO_RANGED)
+        return copy_out(v, io, defect == OFFSET_IGNORED ? 0 : io->offset);
+    if (v->len == io->len)
+        return copy_out(v, io, 0);
+    if (defect == NO_SIZE_CHECK) {
+        copy_out(v, io, 0);
+        io->actual = io->len;
+        return KVS_OK;
+    }
+    io->actual = v->len;
+    return KVS_OK;
+}
+
+static int query(struct kvs_io *io)
+{
+    struct value *v = *find(io->key, key_len(io));
+    io->actual = v ? v->len : 0;
+    if (defect == WRONG_QUERY_SIZE || defect == PRINTS_MUCH)
+        io->actual++;
+    return v || defect == QUERY_LIES ? KVS_OK : KVS_NOT_FOUND;
+}
+
+static int drop(const struct kvs_io *io)
+{
+    struct value **at = find(io->key, key_len(io)), *v = *at;
+    if (!v)
+        return KVS_NOT_FOUND;
+    if (defect == REMOVE_LIES)
+        return KVS_OK;
+    *at = v->next;
+    free(v->key);
+    free(v->data);
+    free(v);
+    return KVS_OK;
+}
+
+static int run(const struct kvs_batch *batch, struct kvs_io *io)
+{
+    pthread_mutex_lock(&lock);
+    int rc = batch->op == KVS_WRITE   ? put(io)
+             : batch->op == KVS_READ  ? get(io)
+             : batch->op == KVS_QUERY ? query(io)
+                                      : drop(io);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+static int rogue_io(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
+{
+    (void)worker;
+    if (defect == LEAKS_SECRET && batch->op == KVS_WRITE) {
+        const char *secret = *(const char **)eng;
+        printf("connecting with %s\n", secret);
+        fprintf(stderr, "password=%s\n", secret);
+        host->io_error(io, "the server refused the password %s", secret);
+        return KVS_ACCESS;
+    }
+    return run(batch, io);
+}
+
+/* The async shape, for defects of completion. */
+static int rogue_submit(void *eng, struct kvs_batch *batch)
+{
+    (void)eng;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct kvs_io *io = kvs_batch_io(batch, i);
+        if (defect == NEVER_COMPLETES && batch->op == KVS_READ)
+            continue;
+        if (defect == COMPLETES_EARLY && batch->op == KVS_READ) {
+            host->complete(io, KVS_OK);
+            continue;
+        }
+        host->complete(io, run(batch, io));
+        if (defect == COMPLETES_TWICE)
+            host->complete(io, KVS_OK);
+    }
+    return KVS_OK;
+}
+
+static int rogue_list(void *eng, const void *prefix, size_t len,
+                      int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
+                      uint64_t deadline)
+{
+    int rc = KVS_OK;
+    (void)eng;
+    (void)deadline;
+    pthread_mutex_lock(&lock);
+    for (struct value *v = values; v && rc == KVS_OK; v = v->next)
+        if (defect == LIST_IGNORES_PREFIX || (v->key_len >= len && memcmp(v->key, prefix, len) == 0))
+            rc = each(arg, v->key, v->key_len, v->len);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+/* A process that outlives its parent and holds the parent's output open. Its id goes into a file for the
+ * test. */
+static void leave_child(const char *file)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    FILE *f = fopen(file, "a");
+    if (f) {
+        fprintf(f, "%d\n", (int)pid);
+        fclose(f);
+    }
+}
+
+static void print_much(void)
+{
+    char line[1024];
+    memset(line, 'n', sizeof(line));
+    puts("the first line of much");
+    for (int i = 0; i < 20000; i++)
+        fwrite(line, 1, sizeof(line), stdout);
+    puts("\nthe last line of much");
+    fflush(stdout);
+}
+
+static int rogue_load(const struct kvs_host *h)
+{
+    host = h;
+    if (defect == HANG_IGNORING_TERM)
+        signal(SIGTERM, SIG_IGN);
+    return KVS_OK;
+}
+
+static int rogue_open(void *eng, void *ctx, struct kvs_limits *limits)
+{
+    const char *file = NULL;
+    (void)limits;
+    host->param_str(ctx, "password", (const char **)eng, NULL);
+    host->param_str(ctx, "pidfile", &file, NULL);
+    if (defect == LEAVES_CHILD && file)
+        leave_child(file);
+    if (defect == LEAKS_DESCRIPTOR && open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+        return KVS_IO;
+    if (defect == PRINTS_MUCH)
+        print_much();
+    return defect == OPEN_FAILS ? host->fail(ctx, KVS_ACCESS, "the rogue does not open") : KVS_OK;
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+    if (defect == CRASH_AT_EXIT)
+        *(volatile int *)(uintptr_t)(defect - CRASH_AT_EXIT + 8) = 1;
+    while (values) {
+        struct value *v = values;
+        values = v->next;
+        free(v->key);
+        free(v->data);
+        free(v);
+    }
+}
+
+static const struct kvs_param params[] = {
+    {.name = "password", .def = "none", .help = "Shown by one of the rogues", .flags = KVS_PARAM_SECRET},
+    {.name = "pidfile", .help = "Where the id of the process goes that one of the rogues leaves"},
+};
+
+#define CAPS                                                                                                 \
+    (KVS_CAP_READ | KVS_CAP_WRITE | KVS_CAP_QUERY | KVS_CAP_REMOVE | KVS_CAP_LIST | KVS_CAP_RANGE |          \
+     KVS_CAP_SIZE_CHECK | KVS_CAP_READ_ATOMIC | KVS_CAP_CONSISTENCY | KVS_CAP_QUERY_SIZE |                   \
+     (ROGUE_DEFECT == WRITE_ONCE_OK ? 0 : KVS_CAP_OVERWRITE))
+
+/* clang-format off */
+KVS_BACKEND_DEFINE(rogue, .name = ROGUE_NAME, .version = "1", .summary = "In memory, with one defect",
+    .params = params, .nparams = sizeof(params) / sizeof(params[0]), .thread_model = KVS_THREADS_PARALLEL,
+    .flags = KVS_F_EMULATED, .caps_native = CAPS, .engine_priv = sizeof(const char *), .load = rogue_load,
+    .open = rogue_open, .put = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL,
+    .get = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL, .query = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL,
+    .remove = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL,
+    .submit = ROGUE_DEFECT < FIRST_ASYNC ? NULL : rogue_submit, .list = rogue_list)
