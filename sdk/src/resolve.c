@@ -58,7 +58,7 @@ static size_t custom_count(const struct kvs_xfer_req *req)
 
 static int check_counts(struct kvs_prep *p, size_t local, size_t remote, const char *what)
 {
-    if (local != SIZE_MAX && local != remote)
+    if (p->req->op < KVS_QUERY && local != remote)
         return kvs_err_set(p->err, KVS_INVALID_PARAM, "%zu local descriptors, but %zu %s", local, remote,
                            what);
     if (remote == 0)
@@ -75,7 +75,7 @@ int kvs_prep_check(struct kvs_prep *p)
 {
     const struct kvs_xfer_req *req = p->req;
     int rc = check_op(p);
-    size_t local = SIZE_MAX;
+    size_t local = 0;
     if (rc == KVS_OK && (req->flags & ~(uint32_t)KVS_XFER_DEFERRED))
         rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "flags is %#x; only KVS_XFER_DEFERRED (%#x) was expected",
                          req->flags, KVS_XFER_DEFERRED);
@@ -83,7 +83,8 @@ int kvs_prep_check(struct kvs_prep *p)
         rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "QUERY and REMOVE take no local list");
     if (rc == KVS_OK && req->op < KVS_QUERY) {
         rc = check_list(p, req->local, "local", p->e->be->local_mems);
-        local = rc == KVS_OK ? req->local->count : 0;
+        if (rc == KVS_OK)
+            local = req->local->count;
     }
     if (rc != KVS_OK)
         return rc;
@@ -96,7 +97,9 @@ int kvs_prep_check(struct kvs_prep *p)
         return kvs_err_set(p->err, KVS_INVALID_PARAM, "%zu keys at NULL", req->nkeys);
     if (req->custom)
         return check_counts(p, local, custom_count(req), "keys in custom");
-    if (req->offsets)
+    if (req->custom_len)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "custom has %zu bytes at NULL", req->custom_len);
+    if (req->offsets && req->op < KVS_QUERY) /* KVS-REQ-392 */
         return kvs_err_set(p->err, KVS_INVALID_PARAM, "offsets are given without keys");
     rc = check_list(p, req->remote, "remote", p->e->be->remote_mems);
     return rc == KVS_OK ? check_counts(p, local, req->remote->count, "remote ones") : rc;
