@@ -198,6 +198,7 @@ static int toy_prep(void *eng, struct kvs_batch *batch)
 {
     (void)eng;
     (void)batch;
+    toy_say("prep ");
     return usual(toy.prep_rc);
 }
 
