@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Posting: again, while it runs, where the backend refuses it; and releasing what runs. */
+#include "engine_test.h"
+#include "hand.h"
+
+static unsigned char memory[MAX_BATCH * 16];
+
+/* KVS-REQ-113 */
+static void test_busy(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "hold=yes");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, 2, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    wait_held(&f, 2);
+    for (int i = 0; i < 5; i++)
+        expect_rc(kvs_xfer_post(x), KVS_BUSY);
+    let_go(&f, 1);
+    eventually(open_ios(x) == 1);
+    expect_rc(kvs_xfer_post(x), KVS_BUSY);
+    assert_int_equal(open_ios(x), 1);
+    let_go(&f, 1);
+    expect_rc(wait_end(x), KVS_OK);
+    assert_int_equal(counts_of(&f).ios, 2);
+    release(x);
+    close_mock(&f);
+}
+
+/* Releasing what runs: refused, and the handle stays good for all else. KVS-REQ-250 B01 B04 */
+static void test_release_running(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "hold=yes&cancel=none");
+    kvs_xfer *a = prep(f.e, KVS_WRITE, 1, memory, 16);
+    kvs_xfer *b = prep(f.e, KVS_WRITE, 1, memory + 16, 16);
+    expect_rc(kvs_xfer_post(a), KVS_IN_PROG);
+    wait_held(&f, 1);
+    expect_rc(kvs_xfer_release(a, 0), KVS_BUSY);
+    expect_rc(kvs_xfer_release(a, KVS_MS(1)), KVS_BUSY); /* KVS-REQ-253 */
+    expect_rc(kvs_xfer_post(b), KVS_IN_PROG);
+    wait_held(&f, 2);
+    expect_rc(kvs_xfer_check(a), KVS_IN_PROG);
+    expect_rc(kvs_xfer_release(a, 0), KVS_BUSY);
+    let_go(&f, 1); /* a's io: it came first */
+    eventually(kvs_xfer_check(a) != KVS_IN_PROG);
+    expect_rc(kvs_xfer_check(b), KVS_IN_PROG);
+    expect_rc(kvs_xfer_check(a), KVS_OK);
+    release(a);
+    let_go(&f, 1);
+    expect_rc(wait_end(b), KVS_OK);
+    release(b);
+    close_mock(&f);
+}
+
+/* Releasing asks for a cancel, and its variant waits for the end. KVS-REQ-251 KVS-REQ-253 */
+static void test_release_cancels(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "hold=yes");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, 3, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    wait_held(&f, 3);
+    expect_rc(kvs_xfer_release(x, LONG), KVS_OK);
+    assert_int_equal(counts_of(&f).cancels, 1);
+    assert_int_equal(counts_of(&f).puts, 0);
+    close_mock(&f);
+}
+
+/* One progress in release is enough where the io is complete. KVS-REQ-252 */
+static void test_release_polls(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_mock(&f, "poll", "");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, 1, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    eventually(kvs_xfer_release(x, 0) == KVS_OK);
+    close_mock(&f);
+}
+
+/* A finished transfer can be posted again, failed or not, and nothing of the round before is left.
+ * KVS-REQ-114 KVS-REQ-116 */
+static void test_clean_again(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "hold=yes");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, 2, memory, 16);
+    kvs_mock_set_fault(f.store, KVS_MOCK_IO, 0, 2, KVS_FULL);
+    for (int round = 0; round < 3; round++) {
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        expect_rc(kvs_xfer_check(x), KVS_IN_PROG);
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(status_of(x, i), KVS_IN_PROG);
+            assert_int_equal(bytes_of(x, i), 0);
+            assert_string_equal(text_of(x, i), "");
+        }
+        assert_string_equal(kvs_xfer_error(x), "");
+        wait_held(&f, 2);
+        let_go(&f, 2);
+        expect_rc(wait_end(x), round == 0 ? KVS_FULL : KVS_OK);
+        assert_string_equal(text_of(x, 1), kvs_xfer_error(x));
+        assert_int_equal(bytes_of(x, 1), round == 0 ? 0 : 16);
+    }
+    assert_string_equal(kvs_xfer_error(x), "");
+    release(x);
+    close_mock(&f);
+}
+
+/* KVS-REQ-114 */
+static void test_many_rounds(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "");
+    unsigned char in[4 * 16], out[4 * 16];
+    kvs_xfer *w = prep(f.e, KVS_WRITE, 4, in, 16), *r = prep(f.e, KVS_READ, 4, out, 16);
+    for (int round = 0; round < 1000; round++) {
+        memset(in, round & 0xff, sizeof in);
+        expect_rc(run_it(w), KVS_OK);
+        expect_rc(run_it(r), KVS_OK);
+        assert_memory_equal(in, out, sizeof in);
+    }
+    assert_int_equal(counts_of(&f).puts, 4000);
+    release(w);
+    release(r);
+    close_mock(&f);
+}
+
+/* What submit refuses has reached nothing, and is as it was before. KVS-REQ-126 KVS-REQ-127 KVS-REQ-106 B03
+ */
+static void test_refused(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "hold=yes");
+    kvs_xfer *a = prep(f.e, KVS_WRITE, 3, memory, 16), *b = prep(f.e, KVS_WRITE, 2, memory, 16);
+    expect_rc(kvs_xfer_post(a), KVS_IN_PROG);
+    wait_held(&f, 3);
+    kvs_mock_set_fault(f.store, KVS_MOCK_SUBMIT, 0, UINT64_MAX, KVS_DISCONNECTED);
+    for (int i = 0; i < 3; i++) {
+        expect_rc(kvs_xfer_post(b), KVS_DISCONNECTED);
+        expect_rc(kvs_xfer_check(b), KVS_NOT_POSTED);
+        assert_int_equal(status_of(b, 1), KVS_NOT_POSTED);
+    }
+    assert_int_equal(counts_of(&f).ios, 3);
+    expect_rc(kvs_xfer_check(a), KVS_IN_PROG);
+    kvs_mock_set_fault(f.store, KVS_MOCK_SUBMIT, 0, 0, 0);
+    expect_rc(kvs_xfer_post(b), KVS_IN_PROG);
+    let_go(&f, 5);
+    expect_rc(wait_end(a), KVS_OK);
+    expect_rc(wait_end(b), KVS_OK);
+
+    kvs_mock_set_fault(f.store, KVS_MOCK_SUBMIT, 0, 1, KVS_FULL);
+    expect_rc(kvs_xfer_post(b), KVS_FULL);
+    expect_rc(kvs_xfer_check(b), KVS_OK); /* the round before */
+    assert_int_equal(status_of(b, 0), KVS_OK);
+    assert_int_equal(bytes_of(b, 1), 16);
+    assert_int_equal(counts_of(&f).ios, 5);
+    release(b);
+    release(a);
+    close_mock(&f);
+}
+
+/* An answer of submit that is no error is one of the backend's. KVS-REQ-013 KVS-REQ-117 */
+static void test_refused_with_no_status(void **state)
+{
+    static const int answers[] = {KVS_IN_PROG, 7, KVS_NOT_POSTED, -12, -99, INT32_MIN};
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        hand_answer(answers[i]);
+        expect_rc(kvs_xfer_post(x), KVS_BACKEND);
+        expect_rc(kvs_xfer_check(x), KVS_NOT_POSTED);
+    }
+    assert_int_equal(hand_taken(), 0);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
+static int complete_and_refuse(struct kvs_batch *batch)
+{
+    hand_end(batch, 0, KVS_OK);
+    return KVS_IO;
+}
+
+/* A backend that completes part of what it refuses: caught, and the post did not happen. KVS-REQ-119
+ * KVS-REQ-127 */
+static void test_refused_and_completed(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_set_log(no_log, NULL, -1);
+    kvs_xfer *x = prep(e, KVS_WRITE, 2, memory, 16);
+    uint64_t before = kvs_engine_violations(e);
+    hand.on_submit = complete_and_refuse;
+    expect_rc(kvs_xfer_post(x), KVS_IO);
+    expect_rc(kvs_xfer_check(x), KVS_NOT_POSTED);
+    assert_true(kvs_engine_violations(e) > before);
+    hand.on_submit = NULL;
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    hand_end(hand_batch(0), 0, KVS_OK);
+    hand_end(hand_batch(0), 1, KVS_OK);
+    expect_rc(kvs_xfer_check(x), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+    kvs_set_log(NULL, NULL, -1);
+}
+
+/* All ios go in one call. KVS-REQ-104 */
+static void test_one_submit(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, MAX_BATCH, memory, 16);
+    expect_rc(run_it(x), KVS_OK);
+    assert_int_equal(counts_of(&f).submits, 1);
+    assert_int_equal(counts_of(&f).puts, MAX_BATCH);
+    release(x);
+    close_mock(&f);
+}
+
+/* A transfer that ends inside its post without a done function may say so at once. KVS-REQ-112 KVS-REQ-152 */
+static void test_ended_in_post(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_mock(&f, "inline", "");
+    kvs_xfer *x = prep(f.e, KVS_READ, 1, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_NOT_FOUND);
+    expect_rc(kvs_xfer_check(x), KVS_NOT_FOUND);
+    release(x);
+    close_mock(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH_MODEL(test_busy),
+        EACH_MODEL(test_release_running),
+        EACH_ASYNC_MODEL(test_release_cancels),
+        cmocka_unit_test(test_release_polls),
+        EACH_MODEL(test_clean_again),
+        EACH_MODEL(test_many_rounds),
+        EACH_ASYNC_MODEL(test_refused),
+        cmocka_unit_test(test_refused_with_no_status),
+        cmocka_unit_test(test_refused_and_completed),
+        EACH_ASYNC_MODEL(test_one_submit),
+        cmocka_unit_test(test_ended_in_post),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
