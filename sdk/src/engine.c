@@ -142,11 +142,10 @@ static int open_backend(kvs_engine *e, struct kvs_error *err)
     kvs_host_text_begin(&why);
     int rc = be->open(e->priv, e, &opened);
     kvs_host_text_end();
-    if (rc != KVS_OK) {
-        rc = rc < 0 && kvs_status_known(rc) ? rc : KVS_BACKEND;
-        return kvs_err_set(err, rc, "backend '%s': %s", be->name,
-                           why.text[0] ? why.text : kvs_status_text(rc));
-    }
+    char buf[64];
+    if (rc != KVS_OK)
+        return kvs_err_set(err, kvs_status_error(rc), "backend '%s': %s", be->name,
+                           kvs_err_why(buf, sizeof buf, &why, rc));
     narrow(e, &opened);
     if (e->ttl_ms && !(e->limits.caps_native & KVS_CAP_TTL))
         rc = kvs_err_set(err, KVS_NOT_SUPPORTED,

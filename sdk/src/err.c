@@ -77,3 +77,13 @@ const char *kvs_show_bytes(char *buf, size_t size, const void *data, size_t len)
     buf[pos] = '\0';
     return buf;
 }
+
+const char *kvs_err_why(char *buf, size_t size, const struct kvs_error *own, int rc)
+{
+    if (own->text[0])
+        return own->text;
+    if (kvs_status_error(rc) == rc)
+        return kvs_status_text(rc);
+    snprintf(buf, size, "it answered %d, which is no error", rc);
+    return buf;
+}

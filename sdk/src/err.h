@@ -15,5 +15,10 @@ int kvs_err_vset(struct kvs_error *err, int status, const char *fmt, va_list arg
 const char *kvs_show_bytes(char *buf, size_t size, const void *data, size_t len);
 /* Is `status` one of KVS_STATUS_MAP. */
 int kvs_status_known(int status);
+/* What a backend's function answered in place of KVS_OK, as a caller may see it: KVS_BACKEND for a number that is no error,
+ * and for those that are not for callers. KVS-REQ-013 */
+int kvs_status_error(int rc);
+/* Why it answered that: its own text, else rc in words. Answers that text or buf. */
+const char *kvs_err_why(char *buf, size_t size, const struct kvs_error *own, int rc);
 
 #endif

@@ -84,8 +84,9 @@ static int make(kvs_engine *e, uint32_t type, const struct kvs_desc *d, struct k
         return KVS_OK;
     }
     free_mem(m);
-    return kvs_err_set(err, rc, "backend '%s' refused the registration of dev_id %llu: %s", e->be->name,
-                       (unsigned long long)d->dev_id, why.text[0] ? why.text : kvs_status_text(rc));
+    char buf[64];
+    return kvs_err_set(err, kvs_status_error(rc), "backend '%s' refused the registration of dev_id %llu: %s",
+                       e->be->name, (unsigned long long)d->dev_id, kvs_err_why(buf, sizeof buf, &why, rc));
 }
 
 /* The backend's hook, then the memory; the registration is in no table any more. */
@@ -93,10 +94,11 @@ static void unmake(struct kvs_mem *m)
 {
     kvs_engine *e = m->engine;
     int rc = kvs_call_deregister(e, m);
+    char buf[64];
     if (rc != KVS_OK)
-        kvs_slab_violation(e->slab,
-                           "on_deregister of dev_id %llu failed: %s; the registration is gone all the same",
-                           (unsigned long long)m->dev_id, kvs_status_text(rc));
+        kvs_slab_violation(
+            e->slab, "on_deregister of dev_id %llu failed: %s; the registration is gone all the same",
+            (unsigned long long)m->dev_id, kvs_err_why(buf, sizeof buf, &(struct kvs_error){KVS_OK, ""}, rc));
     free_mem(m);
 }
 

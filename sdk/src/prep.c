@@ -118,8 +118,9 @@ static int tell_backend(struct kvs_prep *p)
     p->x->prepped = rc == KVS_OK;
     if (rc == KVS_OK)
         return rc;
-    return kvs_err_set(p->err, rc, "backend '%s' refused to prepare the transfer: %s", p->e->be->name,
-                       why.text[0] ? why.text : kvs_status_text(rc));
+    char buf[64];
+    return kvs_err_set(p->err, kvs_status_error(rc), "backend '%s' refused to prepare the transfer: %s",
+                       p->e->be->name, kvs_err_why(buf, sizeof buf, &why, rc));
 }
 
 int kvs_xfer_prep(kvs_engine *e, const struct kvs_xfer_req *req, kvs_xfer **xfer, struct kvs_error *err)

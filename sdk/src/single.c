@@ -110,15 +110,26 @@ void kvs_free(void *p)
 struct listing {
     int (*each)(void *arg, const void *key, size_t len, uint64_t size);
     void *arg;
-    size_t prefix_len;
+    const char *prefix; /* the engine's and the caller's */
+    size_t prefix_len, own_len;
+    uint64_t strangers; /* keys that do not begin with prefix */
+    int answer;         /* of each, once it is other than 0 */
 };
 
+/* A backend that gives more than it was asked for, or goes on for too long, shows the caller nothing of it.
+ */
 static int list_one(void *arg, const void *key, size_t len, uint64_t size)
 {
-    const struct listing *l = arg;
-    if (len <= l->prefix_len) /* an empty key, which no caller can name */
+    struct listing *l = arg;
+    if (l->answer != 0)
+        return l->answer;
+    if (len < l->prefix_len || memcmp(key, l->prefix, l->prefix_len) != 0) {
+        l->strangers++;
         return 0;
-    return l->each(l->arg, (const char *)key + l->prefix_len, len - l->prefix_len, size);
+    }
+    if (len <= l->own_len) /* an empty key, which no caller can name */
+        return 0;
+    return l->answer = l->each(l->arg, (const char *)key + l->own_len, len - l->own_len, size);
 }
 
 int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,
@@ -143,13 +154,19 @@ int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,
         memcpy(whole, e->prefix, e->prefix_len);
     if (prefix_len)
         memcpy(whole + e->prefix_len, prefix, prefix_len);
-    struct listing l = {each, arg, e->prefix_len};
+    struct listing l = {each, arg, whole, len, e->prefix_len, 0, 0};
     struct kvs_error why = {KVS_OK, ""};
     kvs_host_text_begin(&why);
     rc = kvs_call_list(e, whole, len, list_one, &l, e->timeout ? kvs_after(kvs_now_ns(), e->timeout) : 0);
     kvs_host_text_end();
     free(whole);
-    if (rc < 0 && kvs_status_known(rc))
-        kvs_err_set(err, rc, "%s", why.text[0] ? why.text : kvs_status_text(rc));
-    return rc;
+    if (l.strangers > 0)
+        kvs_slab_violation(e->slab, "list gave %llu keys that do not begin with the prefix it was asked for",
+                           (unsigned long long)l.strangers);
+    if (l.answer != 0)
+        return l.answer;
+    char buf[64];
+    return rc == KVS_OK ? rc
+                        : kvs_err_set(err, kvs_status_error(rc), "backend '%s' cannot list keys: %s",
+                                      e->be->name, kvs_err_why(buf, sizeof buf, &why, rc));
 }

@@ -48,3 +48,10 @@ int kvs_status_known(int status)
         return 0;
     }
 }
+
+int kvs_status_error(int rc)
+{
+    if (rc >= 0 || rc == KVS_NOT_POSTED || rc == KVS_AGAIN || !kvs_status_known(rc))
+        return KVS_BACKEND;
+    return rc;
+}
