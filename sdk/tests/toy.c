@@ -107,6 +107,20 @@ static int put(struct toy_value **at, const struct kvs_io *io)
     return KVS_OK;
 }
 
+void toy_set(const char *key, char fill, size_t len)
+{
+    char *value = malloc(len + 1);
+    assert_non_null(value);
+    memset(value, fill, len);
+    struct iovec iov = {value, len};
+    struct kvs_io io = {
+        .key = key, .key_len = (uint32_t)strlen(key), .iov = &iov, .iovcnt = len ? 1 : 0, .len = len};
+    pthread_mutex_lock(&toy.lock);
+    assert_int_equal(put(find(key, strlen(key)), &io), KVS_OK);
+    pthread_mutex_unlock(&toy.lock);
+    free(value);
+}
+
 static int get(const struct toy_value *v, struct kvs_io *io)
 {
     uint64_t from = io->flags & KVS_IO_RANGED ? io->offset : 0;

@@ -54,6 +54,8 @@ void toy_say(const char *fmt, ...) KVS_PRINTF(1, 2);
 /* Is exactly this key in the store. */
 bool toy_has(const void *key, size_t len);
 size_t toy_count(void);
+/* Stores len bytes of `fill` under a key, beside what any engine does. */
+void toy_set(const char *key, char fill, size_t len);
 void toy_enter(void);
 void toy_leave(void);
 
