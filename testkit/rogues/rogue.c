@@ -73,6 +73,13 @@ static int put(const struct kvs_io *io)
     return KVS_OK;
 }
 
+/* SIGSEGV. The address is volatile, else an optimising compiler sees through it and warns. */
+static void crash(void)
+{
+    static int *volatile const nowhere = (int *)(uintptr_t)8;
+    *nowhere = 1;
+}
+
 static void touch_missing_page(void)
 {
     int fd = memfd_create("rogue", MFD_CLOEXEC);
@@ -86,7 +93,7 @@ static void misbehave_in_get(const struct kvs_io *io)
         for (;;)
             pause();
     if (defect == CRASH_ON_EMPTY && io->len == 0)
-        *(volatile int *)(uintptr_t)(io->len + 8) = 1;
+        crash();
     if (defect == SIGBUS_ON_LARGE && io->len > 500000)
         touch_missing_page();
     if (defect == EXITS_QUIETLY)
@@ -267,7 +274,7 @@ static int rogue_open(void *eng, void *ctx, struct kvs_limits *limits)
 __attribute__((destructor)) static void unload(void)
 {
     if (defect == CRASH_AT_EXIT)
-        *(volatile int *)(uintptr_t)(defect - CRASH_AT_EXIT + 8) = 1;
+        crash();
     while (values) {
         struct value *v = values;
         values = v->next;
