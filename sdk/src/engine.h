@@ -49,6 +49,7 @@ struct kvs_text {
 #define KVS_W_STARTED   (UINT64_C(1) << 34) /* it runs */
 #define KVS_W_HELD      (UINT64_C(1) << 35) /* ended TIMEOUT with ios open */
 #define KVS_W_ABANDONED (UINT64_C(1) << 36) /* freed by whoever brings the count to 0 */
+#define KVS_W_LEAVING   (UINT64_C(1) << 37) /* to be abandoned: its done function posts it no more */
 
 /* kvs_xfer.marks. One word, so that of submit and cancel the later one sees the earlier. */
 #define KVS_M_CANCEL    1u /* an early end was asked for */

@@ -36,9 +36,10 @@ static int begin(struct kvs_xfer *x, struct before *before)
     kvs_posted_link(x);
     if (x->done)
         word = (word + 1) | KVS_W_DONE;
-    uint64_t seen =
-        before->word; /* posted by its done function, it may have a waiter, also one that comes just now */
-    while (!kvs_a64_cas(&x->word, &seen, word | (seen & KVS_W_WAITER)))
+    /* Posted by its done function, it may have a waiter or be about to be abandoned, also only just now. */
+    uint64_t seen = before->word;
+    uint64_t keep = seen & KVS_W_COUNT ? KVS_W_WAITER | KVS_W_LEAVING : 0;
+    while (!kvs_a64_cas(&x->word, &seen, word | (seen & keep)))
         ;
     int rc = kvs_service_need(x);
     kvs_mutex_unlock(&e->lock);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAVE_TICK KVS_MS(10) /* between looks at whether a done function has posted again */
+
 int kvs_xfer_usable(const kvs_xfer *x)
 {
     if (!x || x->magic != KVS_XFER_MAGIC)
@@ -237,12 +239,10 @@ static int disown(struct kvs_xfer *x)
 {
     uint64_t seen = kvs_a64_load(&x->word);
     do {
-        if (seen & KVS_W_STARTED)
-            return KVS_BUSY;
         if ((seen & KVS_W_COUNT) == 0)
             return KVS_NOT_FOUND;
-    } while (!kvs_a64_cas(&x->word, &seen, seen | KVS_W_ABANDONED));
-    return KVS_OK;
+    } while (!kvs_a64_cas(&x->word, &seen, seen | (seen & KVS_W_STARTED ? KVS_W_LEAVING : KVS_W_ABANDONED)));
+    return seen & KVS_W_STARTED ? KVS_BUSY : KVS_OK;
 }
 
 void kvs_xfer_abandon(kvs_xfer *x)
@@ -255,17 +255,21 @@ void kvs_xfer_abandon(kvs_xfer *x)
         release_in_done(x, frame, true);
         return;
     }
-    bool held = rc == KVS_OK && kvs_xfer_hold(x);
-    if (held)
-        kvs_xfer_stop(x, KVS_CANCELED, "canceled before the backend took it");
-    /* What is open now is freed by what ends it, and no done function starts; one that has started is waited
-     * for. */
-    while (rc == KVS_OK && (rc = disown(x)) == KVS_BUSY) {
-        kvs_progress_wait(x, KVS_NEVER);
-        rc = KVS_OK;
+    /* What is open now is freed by what ends it, and no done function starts. One that has started is waited
+     * for; should it have posted once more just before, that round is stopped too. */
+    while (rc == KVS_OK) {
+        bool open = kvs_xfer_hold(x);
+        if (open)
+            kvs_xfer_stop(x, KVS_CANCELED, "canceled before the backend took it");
+        rc = disown(x);
+        if (open)
+            kvs_xfer_drop(x, 1);
+        if (rc == KVS_OK)
+            return;
+        if (rc == KVS_BUSY) {
+            kvs_progress_wait(x, kvs_after(kvs_now_ns(), LEAVE_TICK));
+            rc = KVS_OK;
+        }
     }
-    if (held)
-        kvs_xfer_drop(x, 1);
-    else if (rc != KVS_OK)
-        kvs_xfer_free(x);
+    kvs_xfer_free(x);
 }
