@@ -111,6 +111,7 @@ struct kvs_pool {
     uint64_t queued;              /* ios, or whole batches, that wait in the queue */
     uint32_t threads, idle, max;
     bool stop;
+    bool offer; /* batches wait to be offered again, where submit may block */
     kvs_thread *thread; /* max of them, `threads` started */
 };
 
@@ -225,8 +226,10 @@ bool kvs_post_again(struct kvs_xfer *x);
 /* Submits a batch that waited, with a hold on it; `first`: in front of the others, should it have to wait on.
  */
 void kvs_submit_late(struct kvs_xfer *x, bool first);
-/* Offers waiting batches, oldest first, until one is not taken. */
+/* Offers waiting batches, oldest first, until one is not taken; or has a worker do it, where submit may block. */
 void kvs_again_offer(kvs_engine *e);
+/* The same, here and now. */
+void kvs_again_offer_here(kvs_engine *e);
 /* Takes a batch off the AGAIN list; engine.lock held. */
 bool kvs_again_take(struct kvs_xfer *x);
 
@@ -238,6 +241,8 @@ void kvs_pool_stop(kvs_engine *e);
 void kvs_pool_destroy(kvs_engine *e);
 /* Queues the transfer's ios. KVS_OK, or NO_MEMORY where not one worker could be started. */
 int kvs_pool_add(struct kvs_xfer *x);
+/* Has a worker call kvs_again_offer_here. */
+void kvs_pool_offer(kvs_engine *e);
 /* Takes back the ios that no worker has yet: [*from, count). */
 void kvs_pool_take(struct kvs_xfer *x, uint32_t *from);
 

@@ -101,10 +101,17 @@ static void work(struct worker *w)
     struct kvs_pool *p = &e->pool;
     kvs_mutex_lock(&p->lock);
     for (;;) {
-        while (!p->head && !p->stop) {
+        while (!p->head && !p->offer && !p->stop) {
             p->idle++;
             kvs_cond_wait(&p->work, &p->lock, KVS_NEVER);
             p->idle--;
+        }
+        if (p->offer) {
+            p->offer = false;
+            kvs_mutex_unlock(&p->lock);
+            kvs_again_offer_here(e);
+            kvs_mutex_lock(&p->lock);
+            continue;
         }
         if (!p->head)
             break;
@@ -167,6 +174,15 @@ int kvs_pool_add(struct kvs_xfer *x)
         kvs_cond_signal(&p->work);
     kvs_mutex_unlock(&p->lock);
     return KVS_OK;
+}
+
+void kvs_pool_offer(kvs_engine *e)
+{
+    struct kvs_pool *p = &e->pool;
+    kvs_mutex_lock(&p->lock);
+    p->offer = true; /* a batch that waits has been at a worker: there is one */
+    kvs_cond_signal(&p->work);
+    kvs_mutex_unlock(&p->lock);
 }
 
 void kvs_pool_take(struct kvs_xfer *x, uint32_t *from)

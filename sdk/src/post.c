@@ -155,13 +155,13 @@ static void queue_again(struct kvs_xfer *x, bool first)
 static int offer(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
-    if (e->blocking || (e->limits.flags & KVS_F_SUBMIT_BLOCKS)) {
-        int rc = kvs_pool_add(x);
-        return rc == KVS_OK ? KVS_IN_PROG : rc;
-    }
     if (kvs_a64_load(&e->again_count)) {
         queue_again(x, false);
         return KVS_IN_PROG;
+    }
+    if (e->blocking || (e->limits.flags & KVS_F_SUBMIT_BLOCKS)) {
+        int rc = kvs_pool_add(x);
+        return rc == KVS_OK ? KVS_IN_PROG : rc;
     }
     int rc = kvs_call_submit(e, x);
     if (rc == KVS_AGAIN)
@@ -261,6 +261,14 @@ void kvs_submit_late(struct kvs_xfer *x, bool first)
 }
 
 void kvs_again_offer(kvs_engine *e)
+{
+    if (e->limits.flags & KVS_F_SUBMIT_BLOCKS)
+        kvs_pool_offer(e);
+    else
+        kvs_again_offer_here(e);
+}
+
+void kvs_again_offer_here(kvs_engine *e)
 {
     kvs_mutex_lock(&e->lock);
     if (e->again_busy) {
