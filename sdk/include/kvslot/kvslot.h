@@ -1,30 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file kvslot.h
- * For integrators: moves registered memory to and from keys in a store, in asynchronous batches.
+ * @brief For integrators: moves memory to and from keys in a store, in asynchronous batches.
+ *
+ * One value at a time, each call waiting for the store:
  *
  *     kvs_engine *e;
  *     struct kvs_error err;
  *     if (kvs_engine_open("lmdb:/var/cache/kv", NULL, 0, &e, &err) != KVS_OK)
  *         errx(1, "%s", err.text);
- *     kvs_put(e, "key", 3, data, size, &err);
- *     ...
+ *     if (kvs_put(e, "block/7", 7, block, sizeof block, &err) != KVS_OK)
+ *         warnx("%s", err.text);
  *     kvs_engine_close(e, KVS_FOREVER, NULL);
  *
+ * A batch, here of one descriptor, that runs while the caller does something else:
+ *
+ *     struct kvs_desc memory = {.addr = (uint64_t)(uintptr_t)block, .len = sizeof block};
+ *     struct kvs_dlist local = {.descs = &memory, .count = 1, .type = KVS_MEM_DRAM};
+ *     struct kvs_key key = {"block/7", 7};
+ *     struct kvs_xfer_req req = {.size = sizeof req, .op = KVS_READ, .local = &local,
+ *                                .keys = &key, .nkeys = 1};
+ *     kvs_xfer *x;
+ *     if (kvs_xfer_prep(e, &req, &x, &err) != KVS_OK)
+ *         errx(1, "%s", err.text);
+ *     int rc = kvs_xfer_post(x);
+ *     ...
+ *     if (rc == KVS_IN_PROG)
+ *         rc = kvs_xfer_wait(x, KVS_FOREVER);
+ *     if (rc != KVS_OK)
+ *         warnx("%s: %s", kvs_status_name(rc), kvs_xfer_error(x));
+ *     kvs_xfer_release(x, KVS_SEC(2));
+ *
  * What holds everywhere
- *  - Functions answer a status (enum kvs_status): 0 is success, KVS_IN_PROG (1) "not finished", errors are
- * negative.
- *  - Where a function takes a `struct kvs_error *`, it is the caller's and may be NULL. On an error it gets
- * the status and a sentence for people; otherwise it is left alone.
- *  - Out pointers are set on success and NULL on failure.
- *  - Buffers stay the caller's. Those of a transfer must stay valid until it has ended and is not held
- *    (kvs_xfer_check); keys, lists and parameters only until the call returns.
- *  - Times are nanoseconds; KVS_MS() and KVS_SEC() make them, KVS_FOREVER means no limit.
- *  - A NULL or foreign handle is KVS_INVALID_PARAM, never a crash; a handle after its release is not valid.
- *  - check, wait, release, post and progress may run done functions of the engine: hold no lock there that
- * one takes.
- *  - After fork(), every call in the child on a handle made before answers KVS_NOT_ALLOWED; close, release
- * and deregister then only free. Since 0.1 for all that stands here.
+ *
+ *  - Functions answer a status (enum kvs_status): KVS_OK is 0, KVS_IN_PROG is 1, errors are
+ *    negative.
+ *  - A handle that is NULL or none of ours is KVS_INVALID_PARAM, never a crash. A handle that was
+ *    given back is not valid any more.
+ *  - `err` is the caller's and may be NULL. On an error it gets the status and a sentence for
+ *    people; otherwise it is left alone.
+ *  - Out pointers to handles and names are set on success and NULL on failure. What is optional may
+ *    be NULL.
+ *  - Keys, lists, descriptors, parameters and texts that are handed in stay the caller's and are
+ *    not used after the call has returned. The memory of a transfer is: it has to stay valid until
+ *    the transfer has ended and is not held (see Time).
+ *  - The SDK writes to no memory of the caller but the buffers of READs, within their lengths, and
+ *    what out parameters name. The source of a WRITE is only read; it may be mapped read-only.
+ *  - A value of no bytes is a value.
+ *  - Lengths are bytes. Times are nanoseconds; KVS_MS() and KVS_SEC() make them.
+ *
+ * Threads
+ *
+ *  - Calls on different handles may be made from any threads at the same time. Calls on one
+ *    transfer are the caller's to serialise, but for kvs_xfer_cancel().
+ *  - Done functions of an engine may run inside kvs_xfer_post(), kvs_xfer_check(), kvs_xfer_wait(),
+ *    kvs_xfer_cancel(), kvs_xfer_release(), kvs_xfer_abandon(), kvs_engine_progress(),
+ *    kvs_engine_close() and the calls for one key, on the thread that calls: hold no lock there
+ *    that a done function takes.
+ *  - An engine has threads of its own once they are needed: workers (parameter `threads`) where its
+ *    backend is blocking, and a service thread that ends what is out of time and makes progress
+ *    where no caller does. They block all signals.
+ *
+ * Time
+ *
+ *  - A post has the engine's `timeout` (30s; 0: no limit). When it passes, what the backend was not
+ *    given yet ends KVS_TIMEOUT at once, the backend is asked to cancel the rest, and that has
+ *    `cancel_grace` (1s) more to end by itself. What ends OK in the grace is OK; what ends canceled
+ *    is KVS_TIMEOUT.
+ *  - A transfer with something open even then ends KVS_TIMEOUT and is *held*: the store may still
+ *    touch its memory. Until the store lets go of it, post, release and deregistering its memory
+ *    answer KVS_BUSY. What completes late changes none of its statuses.
+ *
+ * After fork()
+ *
+ *  - In the child every call on a handle made before answers KVS_NOT_ALLOWED, but for close,
+ *    abandon, release and deregister: these succeed, and free what is the child's or leave it to
+ *    the end of the process. An engine that is opened in the child works.
+ *
+ * @since 0.1, as all that stands here
+ * @par Contract
+ * KVS-REQ-107 KVS-REQ-133 KVS-REQ-135 KVS-REQ-204 KVS-REQ-258 KVS-REQ-259 KVS-REQ-260 KVS-REQ-261
+ * KVS-REQ-262 KVS-REQ-263 KVS-REQ-264 KVS-REQ-265 KVS-REQ-266 KVS-REQ-269 KVS-REQ-270 KVS-REQ-271
+ * KVS-REQ-275 KVS-REQ-276 KVS-REQ-360 KVS-REQ-386 KVS-REQ-391 KVS-REQ-450 KVS-REQ-451 KVS-REQ-452
+ * KVS-REQ-453 KVS-REQ-454 KVS-REQ-455 KVS-REQ-456 KVS-REQ-458 KVS-REQ-516
  */
 #ifndef KVSLOT_KVSLOT_H
 #define KVSLOT_KVSLOT_H
@@ -35,343 +93,947 @@
 extern "C" {
 #endif
 
-/** An opened backend with its parameters applied. Opaque; any thread. */
+/** An opened backend with its parameters applied. Opaque. */
 typedef struct kvs_engine kvs_engine;
-/** A prepared batch of descriptor pairs. Opaque; its calls are the caller's to serialise, but
- * kvs_xfer_cancel. */
+/** A prepared batch of descriptor pairs. Opaque. */
 typedef struct kvs_xfer kvs_xfer;
+/** See <kvslot/backend.h>. */
 struct kvs_backend;
 struct kvs_param;
 
+/** A time without limit. */
 #define KVS_FOREVER UINT64_MAX
-#define KVS_MS(n)   ((uint64_t)(n)*1000000u)
-#define KVS_SEC(n)  ((uint64_t)(n)*1000000000u)
+/** Milliseconds, in nanoseconds. */
+#define KVS_MS(n) ((uint64_t)(n)*1000000u)
+/** Seconds, in nanoseconds. */
+#define KVS_SEC(n) ((uint64_t)(n)*1000000000u)
 
-/** Why a call failed. Never holds a secret. */
+/** Why a call failed. Never holds a secret. The caller's; nothing in it needs to be freed. */
 struct kvs_error {
     int status;     /**< enum kvs_status */
-    char text[508]; /**< one sentence, ends in NUL */
+    char text[508]; /**< one sentence in UTF-8, ends in NUL */
 };
 
 /* ---- Library ---- */
 
-/** The running library's version, "0.1.0". Any thread. */
+/**
+ * @brief The running library's version.
+ *
+ * @par Threads
+ * Any.
+ * @return "0.1.0"; static memory.
+ * @since 0.1
+ */
 KVS_EXPORT const char *kvs_version(void);
-/** A status' name, "NOT_FOUND"; "?" for a number that is none. Static memory. Any thread. */
+
+/**
+ * @brief A status' name.
+ *
+ * @param[in] status  enum kvs_status
+ * @par Threads
+ * Any.
+ * @return "NOT_FOUND"; "?" for a number that is none. Static memory.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-005
+ */
 KVS_EXPORT const char *kvs_status_name(int status);
-/** A status' text, "not found"; "unknown status" for a number that is none. Static memory. Any thread. */
+
+/**
+ * @brief A status' text.
+ *
+ * @param[in] status  enum kvs_status
+ * @par Threads
+ * Any.
+ * @return "not found"; "unknown status" for a number that is none. Static memory.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-005
+ */
 KVS_EXPORT const char *kvs_status_text(int status);
 
 /**
- * Where log lines go. fn NULL: to standard error, as at the start. It is called from any thread, also from
- * backends' threads, one call at a time; it must not call back into the SDK. `text` has no newline and is
- * gone after the call. `level` is the highest enum kvs_log_level given out; the environment variable
- * KVSLOT_LOG (error, warn, info, debug, trace) sets it at the start, warn otherwise; -1 leaves it as it is.
- * Any thread; once it has returned, the former fn is not called any more.
- * KVS-REQ-534
+ * @brief Sets where log lines go, and which.
+ *
+ * There is one log for the process. At the start it goes to standard error, at the level that the
+ * environment variable KVSLOT_LOG names (error, warn, info, debug, trace), or warn. What `trace=1`
+ * asks an engine for is given out at any level, as KVS_LOG_TRACE.
+ *
+ * @param[in] fn     gets each line: `arg`, the line's enum kvs_log_level, and the text, which has
+ *                   no newline and is gone after the call. It is called on any thread, also on
+ *                   those of a store's library, one call at a time, and must not call the SDK.
+ *                   NULL: standard error.
+ * @param[in] arg    for fn; stays the caller's, and has to be valid as long as fn is set
+ * @param[in] level  the highest enum kvs_log_level that is given out; negative: as it is
+ * @par Threads
+ * Any, but not from fn. Once it has returned, the former fn is not called any more.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-515 KVS-REQ-531 KVS-REQ-534
  */
 KVS_EXPORT void kvs_set_log(void (*fn)(void *arg, int level, const char *text), void *arg, int level);
 
-/** Frees memory that the SDK handed over (kvs_get_alloc). NULL is fine. Any thread.
- *  KVS-REQ-380
+/**
+ * @brief Frees memory that the SDK handed over: a value from kvs_get_alloc().
+ *
+ * @param[in] p  the memory, gone afterwards; NULL: nothing happens
+ * @par Threads
+ * Any.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-380
  */
 KVS_EXPORT void kvs_free(void *p);
 
 /* ---- Backends ---- */
 
 /**
- * Loads a plugin from a file and makes its backend known under its own name. Loading one file twice is fine.
- * @param file  path of a kvslot-NAME.so
- * @param name  out, may be NULL: the backend's name, static memory
- * @return KVS_OK; KVS_NOT_FOUND: no such file; KVS_INVALID_PARAM: not a plugin, another API number, an
- * incomplete table, or a name that another file or registered backend holds already; KVS_ACCESS: its folder
- * is writable by others while the process runs as root or set-uid. Any thread. KVS-REQ-402..KVS-REQ-408,
- * KVS-REQ-411, KVS-REQ-412, KVS-REQ-415, KVS-REQ-438, KVS-REQ-439, KVS- REQ-501
+ * @brief Loads a plugin from a file and makes its backend known under its own name.
+ *
+ * The file has to be named kvslot-NAME.so after the backend in it, or be a symbolic link to it that
+ * is named after one of its schemes. It stays loaded for the rest of the process. Loading one file
+ * twice is fine.
+ *
+ * @param[in]  file  path of the file; without a slash, in the current folder
+ * @param[out] name  the backend's name, static memory; may be NULL
+ * @param[out] err   may be NULL
+ * @par Threads
+ * Any. The plugin's load() runs inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_NOT_FOUND: there is no such file.
+ *  - KVS_INVALID_PARAM: it is no plugin or not named as one, has another API number, an incomplete
+ *    table, a parameter of the SDK's own, or a name that another file or registered backend has
+ *    already.
+ *  - KVS_ACCESS: it cannot be read; or it or its folder is writable by others while the process
+ *    runs as root or set-uid.
+ *  - KVS_IO, KVS_NO_MEMORY: of this process.
+ *  - else what the plugin's load() says.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-402 KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-406 KVS-REQ-407 KVS-REQ-408 KVS-REQ-411
+ * KVS-REQ-412 KVS-REQ-415 KVS-REQ-429 KVS-REQ-438 KVS-REQ-439 KVS-REQ-501
  */
 KVS_EXPORT int kvs_plugin_load(const char *file, const char **name, struct kvs_error *err);
 
 /**
- * Makes a backend known that is linked into the program (a static build, a mock). The table must stay valid
- * for the life of the process. Registering the same table again is fine.
- * @return KVS_OK; KVS_INVALID_PARAM: incomplete table, or its name is taken by another. Any thread.
- * KVS-REQ-441
+ * @brief Makes a backend known that is linked into the program: a static build, a mock.
+ *
+ * It is checked as a plugin's is. Registering the same table again is fine.
+ *
+ * @param[in]  backend  the table; stays the caller's, and has to be valid and unchanged for the
+ *                      rest of the process, with all that it points to
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. The backend's load() runs inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: the table is NULL or incomplete, or its name is taken by another.
+ *  - KVS_NO_MEMORY: of this process.
+ *  - else what the backend's load() says.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-402 KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-406 KVS-REQ-407 KVS-REQ-408 KVS-REQ-415
+ * KVS-REQ-441 KVS-REQ-501
  */
 KVS_EXPORT int kvs_backend_register(const struct kvs_backend *backend, struct kvs_error *err);
 
 /**
- * Finds a backend by name or by a target's scheme; loads its plugin if need be: from KVSLOT_PLUGIN_PATH
- * (folders apart by ':'), the install folder, and kvslot/ beside the running library, by the name of the
- * file, nothing else is loaded.
- * @param target   a name or URI
- * @param backend  out: the host's own, complete copy of the table (see <kvslot/backend.h>); static memory
- * @return KVS_OK; KVS_NOT_FOUND: no such backend (the text says where it was looked for, and the nearest
- * name); else as kvs_plugin_load. Any thread. KVS-REQ-439, KVS-REQ-440, KVS-REQ-442
+ * @brief Finds a backend by its name or by the scheme of a target, and loads its plugin if need be.
+ *
+ * A backend that is not known yet is looked for by the name of the file, kvslot-NAME.so, in the
+ * folders of the environment variable KVSLOT_PLUGIN_PATH (apart by ':'), in the install folder, and
+ * beside the running library, in kvslot/ and ../lib/kvslot/. The first file of that name counts; no
+ * other is loaded.
+ *
+ * @param[in]  target   a name ("lmdb") or a URI ("lmdb:/dir"), of which only the scheme is looked
+ *                      at; never a file
+ * @param[out] backend  the host's own, complete copy of the table, static memory (see
+ *                      <kvslot/backend.h>); may be NULL
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. A plugin's load() may run inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_NOT_FOUND: there is no such backend. The text says where it was looked for, and the
+ *    nearest name.
+ *  - KVS_INVALID_PARAM: the target is NULL, empty, malformed or a file; or the file found is no
+ *    good plugin.
+ *  - else as kvs_plugin_load().
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-439 KVS-REQ-440 KVS-REQ-442 KVS-REQ-526 KVS-REQ-528 KVS-REQ-529
  */
 KVS_EXPORT int kvs_backend_find(const char *target, const struct kvs_backend **backend,
                                 struct kvs_error *err);
 
 /**
- * Calls each(arg, name, where) for every backend that can be opened by name, in the order of names: the known
- * ones, and the plugin files found, without loading them. `where` is the file, or "built in". Stops when each
- * answers other than 0.
- * @return that answer, or KVS_OK. Any thread.
- * KVS-REQ-442
+ * @brief Lists the backends that can be opened by name, in the order of names.
+ *
+ * These are the known ones, and the plugin files that kvs_backend_find() would look at. Nothing is
+ * loaded, so that a file may turn out to be no plugin.
+ *
+ * @param[in] each  called for each: `arg`, the name, and the file or "built in". Both texts are
+ *                  gone after it returns. What it answers other than 0 ends the list. It may call
+ *                  the SDK.
+ * @param[in] arg   for each; stays the caller's
+ * @par Threads
+ * Any; each runs on the thread that calls.
+ * @return
+ *  - KVS_OK: all were listed.
+ *  - KVS_INVALID_PARAM: each is NULL.
+ *  - KVS_NO_MEMORY: of this process; nothing was listed.
+ *  - else what each answered.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-439 KVS-REQ-442
  */
 KVS_EXPORT int kvs_backend_list(int (*each)(void *arg, const char *name, const char *where), void *arg);
 
-/** The SDK's own parameters, which every engine takes beside its backend's; *n of them. Static memory. Any
- * thread. KVS-REQ-500
+/**
+ * @brief The SDK's own parameters, which every engine takes beside its backend's.
+ *
+ * Among them: `timeout`, `cancel_grace`, `prefix` (goes before every key; keeps users apart, but is
+ * no security boundary), `threads`, `ttl`, `connect`, `trace`. Each says what it is in its `help`.
+ *
+ * @param[out] n  how many; may be NULL
+ * @par Threads
+ * Any.
+ * @return The first of n; static memory.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-089 KVS-REQ-500 KVS-REQ-533
  */
 KVS_EXPORT const struct kvs_param *kvs_sdk_params(size_t *n);
 
 /* ---- Engines ---- */
 
-/** A parameter's name and its value as text. */
+/** A parameter's name, and its value as text. Both end in NUL and stay the caller's. */
 struct kvs_param_value {
-    const char *name;
-    const char *value;
+    const char *name;  /**< one of the backend's or the SDK's */
+    const char *value; /**< "30s", "1GiB", "yes"; of a secret also "@FILE" or "@fd:N" */
 };
 
 /**
- * Opens an engine.
- * @param target   a backend's name ("lmdb"), or a URI ("lmdb:/dir?map_size=1GiB"); never a file
- * @param params   nparams values; NULL where nparams is 0. Order: URI or these, environment, default.
- *                 The value of a secret may be @FILE or @fd:N: it is then read from there, without a final
- * newline.
- * @param engine   out: the caller's, to be closed with kvs_engine_close
- * @return KVS_OK; KVS_NOT_FOUND: no such backend; KVS_INVALID_PARAM: an unknown, malformed, doubly given or
- * missing parameter, or a URI part that nobody takes; else what the backend's open says: KVS_DISCONNECTED,
- *         KVS_ACCESS, KVS_IO, ... Any thread.
- * KVS-REQ-432, KVS-REQ-436, KVS-REQ-457, KVS-REQ-505..KVS-REQ-513, KVS-REQ-519..KVS-REQ-530
+ * @brief Opens an engine.
+ *
+ * A parameter has its value from the target or from `params`, else from its environment variable,
+ * else from its default. A malformed one is an error, a malformed environment variable a warning.
+ * The value of a secret may be @FILE or @fd:N: it is then read from there, without a final newline.
+ *
+ * @param[in]  target   a backend's name ("lmdb"), or a URI ("lmdb:/dir?map_size=1GiB"); never a
+ *                      file
+ * @param[in]  params   nparams values; NULL where nparams is 0. Each parameter once, here or in the
+ *                      target.
+ * @param[in]  nparams  how many
+ * @param[out] engine   the caller's, to be given back with kvs_engine_close() or
+ *                      kvs_engine_abandon()
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. The backend's open() runs inside, and may wait for the store (parameter `connect`).
+ * @return
+ *  - KVS_OK
+ *  - KVS_NOT_FOUND: there is no such backend, or the backend's open says so.
+ *  - KVS_INVALID_PARAM: an unknown, malformed, doubly given or missing parameter, a part of the URI
+ *    that no parameter takes, a target as in kvs_backend_find(), or a second configuration of a
+ *    backend that takes one a process.
+ *  - KVS_NOT_ALLOWED: a backend that takes one configuration a process, in a forked child.
+ *  - KVS_NO_MEMORY: of this process; also no descriptor for it.
+ *  - KVS_DISCONNECTED, KVS_ACCESS, KVS_IO, ...: what the backend's open says. KVS_BACKEND also
+ *    where that is no error.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-432 KVS-REQ-436 KVS-REQ-456 KVS-REQ-457 KVS-REQ-500 KVS-REQ-505 KVS-REQ-506 KVS-REQ-507
+ * KVS-REQ-508 KVS-REQ-509 KVS-REQ-510 KVS-REQ-511 KVS-REQ-512 KVS-REQ-513 KVS-REQ-519 KVS-REQ-520
+ * KVS-REQ-521 KVS-REQ-522 KVS-REQ-523 KVS-REQ-524 KVS-REQ-525 KVS-REQ-526 KVS-REQ-528 KVS-REQ-529
+ * KVS-REQ-530
  */
 KVS_EXPORT int kvs_engine_open(const char *target, const struct kvs_param_value *params, size_t nparams,
                                kvs_engine **engine, struct kvs_error *err);
 
 /**
- * Closes an engine: refuses new posts, cancels what runs, waits until it has ended, and closes the backend.
- * Its registrations go with it. Its transfers that have ended stay valid for check, result and release; post
- * answers NOT_ALLOWED.
- * @param timeout_ns  how long to wait
- * @return KVS_OK: the handle is gone. KVS_BUSY: transfers are still running, held or abandoned (the text says
- *         how many); the engine refuses posts, everything else works, and close may be called again.
- * KVS_INVALID_PARAM: NULL. Any thread, but no other call on the engine may run or follow.
- * KVS-REQ-285..KVS-REQ-287, KVS-REQ-289, KVS-REQ-292, KVS-REQ-418, KVS-REQ-458
+ * @brief Closes an engine: refuses posts, cancels what runs, waits until it has ended, closes the
+ * backend.
+ *
+ * Who wants the results of what runs waits for it first. Registrations go with the engine.
+ * Transfers do not: those that have ended stay valid for check, result and error until they are
+ * released.
+ *
+ * @param[in]  engine      gone afterwards, unless the answer is an error
+ * @param[in]  timeout_ns  how long to wait, in nanoseconds; 0: not at all; KVS_FOREVER: without
+ *                         limit
+ * @param[out] err         may be NULL
+ * @par Threads
+ * Any. No other thread may be inside a call on the engine, its registrations or its transfers, but
+ * for calls from done functions, which may run inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_BUSY: transfers are still running, held or abandoned; the text says how many. The engine
+ *    stays, and close may be called again. From now on post, prep, kvs_list() and the calls for one
+ *    key answer KVS_NOT_ALLOWED; all else works.
+ *  - KVS_NOT_ALLOWED: inside a done function; nothing has changed.
+ *  - KVS_INVALID_PARAM: no valid handle.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-285 KVS-REQ-286 KVS-REQ-287 KVS-REQ-289 KVS-REQ-291 KVS-REQ-292 KVS-REQ-418 KVS-REQ-458
  */
 KVS_EXPORT int kvs_engine_close(kvs_engine *engine, uint64_t timeout_ns, struct kvs_error *err);
 
 /**
- * Gives an engine up at once, for hosts that cannot fail: as close with no time to wait, and where that
- * answers BUSY the engine and what runs in it are leaked on purpose and logged. The handle is gone. NULL is
- * fine. Any thread. KVS-REQ-288
+ * @brief Gives an engine up at once, for callers that cannot fail.
+ *
+ * As kvs_engine_close() with no time to wait; where that does not answer KVS_OK, the engine, its
+ * threads and what runs in it are leaked on purpose, and a line is logged. Memory of transfers that
+ * run stays in use.
+ *
+ * @param[in] engine  gone afterwards; NULL: nothing happens
+ * @par Threads
+ * As kvs_engine_close().
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-288
  */
 KVS_EXPORT void kvs_engine_abandon(kvs_engine *engine);
 
-/** The engine's limits and capabilities, as open() left them. Set out->size first. Any thread.
- *  KVS-REQ-428, KVS-REQ-432
+/**
+ * @brief The engine's limits and capabilities, as the backend's open() left them.
+ *
+ * @param[in]     engine  the engine
+ * @param[in,out] out     the caller's. Set out->size to sizeof *out first; afterwards it is the
+ *                        number of bytes that were set.
+ * @par Threads
+ * Any.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: no valid handle, out is NULL, or its size was not set.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-428 KVS-REQ-432
  */
 KVS_EXPORT int kvs_engine_limits(const kvs_engine *engine, struct kvs_limits *out);
-/** The engine's backend, as kvs_backend_find gives it; NULL for a NULL handle. Any thread. */
+
+/**
+ * @brief The engine's backend.
+ *
+ * @param[in] engine  the engine
+ * @par Threads
+ * Any.
+ * @return As kvs_backend_find() gives it, static memory; NULL for no valid handle.
+ * @since 0.1
+ */
 KVS_EXPORT const struct kvs_backend *kvs_engine_backend(const kvs_engine *engine);
-/** Breaches of the contract by the backend that were caught so far, in all its engines of this process:
- * completions that came twice or too late, a cancel that did not end what it had to, a failing on_deregister.
- * Each is logged. Any thread. KVS-REQ-168, KVS-REQ-268, KVS-REQ-558
+
+/**
+ * @brief How many breaches of the contract by the backend were caught so far, in all its engines of
+ * this process.
+ *
+ * Counted, and logged, are: an io that was completed twice or too late, a submit that failed but
+ * completed ios, a native cancel that left ios open after the grace, an on_deregister that failed.
+ *
+ * @param[in] engine  any engine of the backend
+ * @par Threads
+ * Any.
+ * @return The number; 0 for no valid handle.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-164 KVS-REQ-165 KVS-REQ-167 KVS-REQ-168 KVS-REQ-268 KVS-REQ-557 KVS-REQ-558
  */
 KVS_EXPORT uint64_t kvs_engine_violations(const kvs_engine *engine);
+
 /**
- * Makes progress: polls a poll-model backend once, offers waiting batches again, and ends transfers whose
- * time is up. Done functions run inside. Never waits. Not needed beside check, wait and release, which do it
- * too.
- * @return KVS_OK, or KVS_INVALID_PARAM for a NULL handle. Any thread.
- * KVS-REQ-204, KVS-REQ-303, KVS-REQ-305
+ * @brief Makes progress: offers waiting batches again, and polls the backend once if nobody else
+ * does.
+ *
+ * Not needed beside kvs_xfer_check(), kvs_xfer_wait() and kvs_xfer_release(), which do it too; nor
+ * for time limits, and where nobody makes progress the service thread does. Never waits for the
+ * store.
+ *
+ * @param[in] engine  the engine
+ * @par Threads
+ * Any. Done functions may run inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: no valid handle.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-122 KVS-REQ-204 KVS-REQ-302 KVS-REQ-303 KVS-REQ-304 KVS-REQ-305 KVS-REQ-309 KVS-REQ-310
  */
 KVS_EXPORT int kvs_engine_progress(kvs_engine *engine);
 
 /* ---- Memory ---- */
 
-/** A list of descriptors of one memory type. */
+/** A list of descriptors of one memory type. All of it stays the caller's. KVS-REQ-052 */
 struct kvs_dlist {
     const struct kvs_desc *descs; /**< the first */
     size_t count;                 /**< how many */
     size_t stride;                /**< bytes from one to the next; 0: sizeof(struct kvs_desc) */
-    uint32_t type;                /**< enum kvs_mem_type */
+    uint32_t type;                /**< enum kvs_mem_type of them all */
 };
 
 /**
- * Registers memory (local side) or the place of a value (remote side; its address and length are then only a
- * frame for offsets; length 0: whatever the transfer says). Its key is desc->meta_info, or dev_id in decimal
- * if that is empty; meta_info "7" and dev_id 7 are one key.
- * @param type  enum kvs_mem_type
- * @param mem   out: the caller's, to be given back with kvs_mem_deregister, or gone with the engine
- * @return KVS_OK; KVS_NOT_SUPPORTED: the backend has no such memory type; KVS_TOO_LARGE: key over the limit;
- *         KVS_INVALID_PARAM: address + length overflows; KVS_NO_MEMORY; else what the backend's hook says.
- * Any thread. KVS-REQ-053..KVS-REQ-059, KVS-REQ-550
+ * @brief Registers memory (local side), or the place of a value (remote side).
+ *
+ * The key of a registration is desc->meta_info, or its dev_id in decimal if that is empty:
+ * meta_info "7" and dev_id 7 are one key. Of the remote side, address and length are only a frame
+ * for offsets: a descriptor that covers all of it is the whole value, any other a range; length 0:
+ * whatever a transfer says, at offset 0.
+ *
+ * @param[in]  engine  the engine
+ * @param[in]  type    enum kvs_mem_type
+ * @param[in]  desc    what to register; its mem is not looked at. Its memory stays the caller's,
+ *                     and has to be valid as long as the registration is there.
+ * @param[out] mem     the caller's, to be given back with kvs_mem_deregister(); gone with the
+ *                     engine
+ * @param[out] err     may be NULL
+ * @par Threads
+ * Any. The backend's on_register() runs inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_NOT_SUPPORTED: the backend has no such memory type.
+ *  - KVS_TOO_LARGE: the key, prefix included, is longer than the backend takes.
+ *  - KVS_INVALID_PARAM: a NULL pointer, no valid handle, or address plus length overflows.
+ *  - KVS_NO_MEMORY: of this process.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ *  - else what the backend's on_register() says.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-053 KVS-REQ-054 KVS-REQ-055 KVS-REQ-056 KVS-REQ-058 KVS-REQ-059 KVS-REQ-550 KVS-REQ-556
  */
 KVS_EXPORT int kvs_mem_register(kvs_engine *engine, uint32_t type, const struct kvs_desc *desc, kvs_mem **mem,
                                 struct kvs_error *err);
-/** Registers list->count descriptors, all or none: where one fails, those before it are taken back in reverse
- * order and all of mems is NULL. @param mems out: list->count handles. @return as kvs_mem_register. Any
- * thread. KVS-REQ-052, KVS-REQ-556
+
+/**
+ * @brief Registers a list of descriptors, all or none.
+ *
+ * Where one fails, those before it are taken back in reverse order.
+ *
+ * @param[in]  engine  the engine
+ * @param[in]  list    what to register, at least one
+ * @param[out] mems    list->count handles, each as from kvs_mem_register(); all NULL on failure
+ * @param[out] err     may be NULL
+ * @par Threads
+ * Any. The backend's on_register() runs inside.
+ * @return As kvs_mem_register(); KVS_INVALID_PARAM also where the list is empty or its stride is
+ * shorter than a descriptor.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-052 KVS-REQ-053 KVS-REQ-054 KVS-REQ-055 KVS-REQ-056 KVS-REQ-550 KVS-REQ-556
  */
 KVS_EXPORT int kvs_mem_register_list(kvs_engine *engine, const struct kvs_dlist *list, kvs_mem **mems,
                                      struct kvs_error *err);
+
 /**
- * Ends a registration. NULL is fine.
- * @return KVS_OK; KVS_BUSY: prepared transfers use it as local memory (the text says how many);
- * KVS_NOT_FOUND: no registration of this engine. Where the backend's hook fails, that is logged, and the
- * registration goes all the same. Any thread. KVS-REQ-057, KVS-REQ-274, KVS-REQ-554, KVS-REQ-557..KVS-REQ-559
+ * @brief Ends a registration.
+ *
+ * Others with the same dev_id stay. Prepared transfers that have their keys from it go on: they
+ * have copies. Where the backend's on_deregister() fails, that is logged and counted, and the
+ * registration goes all the same.
+ *
+ * @param[in]  engine  the engine
+ * @param[in]  mem     gone afterwards, unless the answer is an error; NULL: nothing happens
+ * @param[out] err     may be NULL
+ * @par Threads
+ * Any. The backend's on_deregister() runs inside.
+ * @return
+ *  - KVS_OK; also in a forked child, where nothing is told to the backend.
+ *  - KVS_BUSY: prepared transfers have it as local memory, also held and abandoned ones; the text
+ *    says how many. Release them first.
+ *  - KVS_NOT_FOUND: it is no registration of this engine.
+ *  - KVS_INVALID_PARAM: no valid handle of an engine.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-057 KVS-REQ-274 KVS-REQ-283 KVS-REQ-550 KVS-REQ-552 KVS-REQ-554 KVS-REQ-557 KVS-REQ-558
+ * KVS-REQ-559
  */
 KVS_EXPORT int kvs_mem_deregister(kvs_engine *engine, kvs_mem *mem, struct kvs_error *err);
-/** Ends n registrations, all or none: an unknown, doubly named or used one is found before any is touched.
- * @return as above. KVS-REQ-555
+
+/**
+ * @brief Ends n registrations, all or none.
+ *
+ * One that is unknown, named twice or in use is found before any is touched.
+ *
+ * @param[in]  engine  the engine
+ * @param[in]  mems    n handles, of which any may be NULL; the array stays the caller's
+ * @param[in]  n       how many; 0: nothing happens
+ * @param[out] err     may be NULL
+ * @par Threads
+ * Any. The backend's on_deregister() runs inside.
+ * @return As kvs_mem_deregister(); KVS_NOT_FOUND also where one is named twice.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-554 KVS-REQ-555 KVS-REQ-557 KVS-REQ-558 KVS-REQ-559
  */
 KVS_EXPORT int kvs_mem_deregister_list(kvs_engine *engine, kvs_mem *const *mems, size_t n,
                                        struct kvs_error *err);
 
 /* ---- Transfers ---- */
 
-/** A key: any bytes. */
+/** A key: any bytes, at least one. They stay the caller's. */
 struct kvs_key {
-    const void *data;
-    size_t len;
+    const void *data; /**< the first */
+    size_t len;       /**< how many */
 };
 
 /**
- * Runs once for each accepted post, when the transfer has ended; with no SDK lock held, on any thread. Inside
- * it the handle may be checked, posted again, released and abandoned; waiting for it is NOT_ALLOWED.
+ * @brief Runs once for each accepted post, when the transfer has ended.
+ *
+ * Inside it the transfer may be checked, posted again, released and abandoned, and calls on others
+ * may be made; but whatever waits answers KVS_NOT_ALLOWED: kvs_xfer_wait(), the calls for one key,
+ * kvs_engine_close(). Release does not wait there. Where it may release or abandon its transfer, no
+ * other thread uses the handle after post.
+ *
+ * @param[in] xfer    the transfer
+ * @param[in] status  its result, as kvs_xfer_check() gives it
+ * @param[in] arg     of the request; stays the caller's
+ * @par Threads
+ * With no lock of the SDK held, and never inside a call of the backend's: on the thread that
+ * completed the last io (a worker, or one of the store's library, which it holds up), on one that
+ * makes a call on the engine, or, with KVS_XFER_DEFERRED, on the SDK's own instead of the first
+ * two.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-200 KVS-REQ-201 KVS-REQ-202 KVS-REQ-203 KVS-REQ-205 KVS-REQ-207 KVS-REQ-209 KVS-REQ-210
+ * KVS-REQ-211 KVS-REQ-212 KVS-REQ-213 KVS-REQ-214 KVS-REQ-215 KVS-REQ-216
  */
 typedef void (*kvs_done_fn)(kvs_xfer *xfer, int status, void *arg);
 
+/** Flags of a request. */
 enum kvs_xfer_flag {
-    KVS_XFER_DEFERRED =
-        1 << 0, /**< its done function does not run on a backend's or worker thread, but on the SDK's own */
-};
-
-/** What to prepare. Zero it, set size, then what is needed. */
-struct kvs_xfer_req {
-    size_t size;                    /**< sizeof(struct kvs_xfer_req) */
-    uint32_t op;                    /**< enum kvs_op */
-    uint32_t flags;                 /**< enum kvs_xfer_flag */
-    const struct kvs_dlist *local;  /**< memory; NULL for QUERY and REMOVE */
-    const struct kvs_dlist *remote; /**< places of values; not looked at where keys are given */
-    const struct kvs_key *keys;     /**< one key for each descriptor, instead of the remote side; or NULL */
-    size_t nkeys;                   /**< how many */
-    const uint64_t *offsets; /**< with keys or custom: offsets of ranged READs, one each; or NULL: exact */
-    const char *custom;      /**< keys as one newline-separated list ("a\n" is two: "a" and ""); or NULL */
-    size_t custom_len;       /**< bytes */
-    kvs_done_fn done;        /**< or NULL */
-    void *arg;               /**< for done */
+    /** A done function that would run on a worker or a thread of the store's library runs on the
+     *  SDK's service thread instead. KVS-REQ-207 */
+    KVS_XFER_DEFERRED = 1 << 0,
 };
 
 /**
- * Prepares a transfer: checks everything, resolves keys, allocates all it will need. Nothing is sent.
- * @param xfer  out: the caller's, to be given back with kvs_xfer_release or kvs_xfer_abandon
- * @return KVS_OK; KVS_INVALID_PARAM: counts, lengths, types or addresses do not fit, an empty key, a dev_id
- * that stands for two keys; KVS_NOT_FOUND: dev_id is not registered; KVS_TOO_LARGE: a key, value or batch
- * over a limit; KVS_NOT_SUPPORTED: the backend cannot do it (a ranged WRITE never works); KVS_NOT_ALLOWED:
- * the engine is closing; KVS_NO_MEMORY. The text names the first descriptor that is wrong. Any thread.
- * KVS-REQ-060..KVS-REQ-079, KVS-REQ-082..KVS-REQ-085, KVS-REQ-100..KVS-REQ-107, KVS-REQ-368, KVS-
- * REQ-424, KVS-REQ-426, KVS-REQ-430, KVS-REQ-551..KVS-REQ-553
+ * @brief What to prepare. Zero it, set size, then what is needed.
+ *
+ * All that it points to stays the caller's and is not used after kvs_xfer_prep() has returned, but
+ * for `arg` and the memory that the local descriptors name.
+ */
+struct kvs_xfer_req {
+    size_t size;    /**< sizeof(struct kvs_xfer_req) */
+    uint32_t op;    /**< enum kvs_op */
+    uint32_t flags; /**< enum kvs_xfer_flag bits */
+    /** READ and WRITE: the memory. QUERY and REMOVE: NULL. */
+    const struct kvs_dlist *local;
+    /** The places of the values, pair by pair with local. Not looked at where keys or custom is
+     *  there. */
+    const struct kvs_dlist *remote;
+    /** One key for each descriptor, instead of remote; or NULL. */
+    const struct kvs_key *keys;
+    /** How many keys; 0 where keys is NULL. */
+    size_t nkeys;
+    /** READ with keys or custom: where in its value each descriptor begins, in bytes; all are
+     *  then ranged. NULL: each descriptor is its whole value. Ignored for QUERY and REMOVE. */
+    const uint64_t *offsets;
+    /** The keys as one list with newlines between them ("a\nb" is two), instead of keys and
+     *  remote; or NULL. */
+    const char *custom;
+    size_t custom_len; /**< bytes of custom */
+    kvs_done_fn done;  /**< or NULL */
+    void *arg;         /**< for done; stays the caller's, and has to be valid as long as done may run */
+};
+
+/**
+ * @brief Prepares a transfer: checks everything, resolves keys, allocates all that it will need.
+ *
+ * Nothing is sent. The transfer may then be posted any number of times. Keys are copied, so the
+ * registrations that they came from may go; those of the local side are counted until the transfer
+ * is released.
+ *
+ * @param[in]  engine  the engine
+ * @param[in]  req     what to prepare; stays the caller's
+ * @param[out] xfer    the caller's, to be given back with kvs_xfer_release() or kvs_xfer_abandon()
+ * @param[out] err     may be NULL; the text names the first descriptor that is wrong
+ * @par Threads
+ * Any. The backend's prep() runs inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: what is given does not fit together: a NULL pointer, a count of 0, counts
+ *    that differ, lengths of a pair that differ, a descriptor outside its registration or of
+ *    another type, an empty key or one below the backend's least, a dev_id that stands for two
+ *    keys, a local list with QUERY or REMOVE, unregistered memory where the backend needs it
+ *    registered, unknown flags.
+ *  - KVS_NOT_FOUND: a dev_id that is not registered with this memory type.
+ *  - KVS_TOO_LARGE: a key (prefix included), a value or the batch is over a limit of the engine.
+ *  - KVS_NOT_SUPPORTED: the backend has no such operation, memory type or ranged READ. A ranged
+ *    WRITE never works.
+ *  - KVS_NOT_ALLOWED: the engine is closing, or was opened before a fork.
+ *  - KVS_NO_MEMORY: of this process.
+ *  - else what the backend's prep() says.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-011 KVS-REQ-060 KVS-REQ-061 KVS-REQ-062 KVS-REQ-063 KVS-REQ-064 KVS-REQ-065 KVS-REQ-066
+ * KVS-REQ-067 KVS-REQ-068 KVS-REQ-069 KVS-REQ-070 KVS-REQ-071 KVS-REQ-072 KVS-REQ-073 KVS-REQ-074
+ * KVS-REQ-075 KVS-REQ-076 KVS-REQ-077 KVS-REQ-078 KVS-REQ-079 KVS-REQ-080 KVS-REQ-082 KVS-REQ-083
+ * KVS-REQ-084 KVS-REQ-085 KVS-REQ-100 KVS-REQ-101 KVS-REQ-102 KVS-REQ-103 KVS-REQ-106 KVS-REQ-368
+ * KVS-REQ-392 KVS-REQ-419 KVS-REQ-424 KVS-REQ-426 KVS-REQ-430 KVS-REQ-551 KVS-REQ-552 KVS-REQ-553
  */
 KVS_EXPORT int kvs_xfer_prep(kvs_engine *engine, const struct kvs_xfer_req *req, kvs_xfer **xfer,
                              struct kvs_error *err);
 
 /**
- * Starts a transfer, or starts it again. Never waits for the store.
- * @return KVS_IN_PROG: accepted; KVS_OK or an error of the store (only without a done function): accepted and
- * ended already; KVS_BUSY: it is running, or held; nothing changed; KVS_NOT_ALLOWED: the engine is closing;
- * else the backend refused it: nothing was sent, no done function runs, and check says what it said before.
- * KVS-REQ-108..KVS-REQ-116, KVS-REQ-120..KVS-REQ-129, KVS-REQ-208, KVS-REQ-209, KVS-REQ-272
+ * @brief Starts a transfer, or starts it again. Never waits for the store.
+ *
+ * Its memory has to stay valid until it has ended and is not held; meanwhile that of a WRITE must
+ * not change, and what is in that of a READ means nothing. Posting again allocates nothing and
+ * leaves nothing of the earlier post. A batch that the backend cannot take now waits in the SDK,
+ * with later posts behind it.
+ *
+ * Inside a done function a post is kept until that has returned, and answers KVS_IN_PROG; an error
+ * of the backend is then the transfer's result.
+ *
+ * @param[in] xfer  the transfer
+ * @par Threads
+ * Any, one call on the transfer at a time. Done functions may run inside.
+ * @return
+ *  - KVS_IN_PROG: accepted. With a done function always this, also where that has run already.
+ *  - KVS_OK, or the transfer's error: accepted, and ended already.
+ *  - KVS_BUSY: it is running, or held; nothing has changed.
+ *  - KVS_NOT_ALLOWED: the engine is closing, the transfer was released inside its done function, or
+ *    the engine was opened before a fork.
+ *  - KVS_INVALID_PARAM: no valid handle.
+ *  - else refused, by the backend, or with KVS_NO_MEMORY for want of a thread: nothing was sent, no
+ *    done function runs, and check says what it said before.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-013 KVS-REQ-104 KVS-REQ-108 KVS-REQ-110 KVS-REQ-111 KVS-REQ-112 KVS-REQ-113 KVS-REQ-114
+ * KVS-REQ-115 KVS-REQ-116 KVS-REQ-120 KVS-REQ-121 KVS-REQ-122 KVS-REQ-123 KVS-REQ-124 KVS-REQ-125
+ * KVS-REQ-126 KVS-REQ-127 KVS-REQ-128 KVS-REQ-129 KVS-REQ-208 KVS-REQ-209 KVS-REQ-211 KVS-REQ-258
+ * KVS-REQ-272
  */
 KVS_EXPORT int kvs_xfer_post(kvs_xfer *xfer);
 
 /**
- * Where a transfer stands; makes progress.
- * @return KVS_NOT_POSTED; KVS_IN_PROG: an io is still open, or the done function has not returned; else the
- * result: KVS_OK, or the first error by time, as often as asked. KVS_TIMEOUT may mean *held*: the store may
- * still touch its memory; post and release then answer KVS_BUSY until it no longer does.
- * KVS-REQ-130..KVS-REQ-132, KVS-REQ-210, KVS-REQ-215, KVS-REQ-269..KVS-REQ-271, KVS-REQ-305
+ * @brief Says where a transfer stands, and makes progress.
+ *
+ * What QUERY and REMOVE found of single keys is no error of the transfer: see kvs_xfer_result().
+ *
+ * @param[in] xfer  the transfer
+ * @par Threads
+ * Any, one call on the transfer at a time. Done functions may run inside.
+ * @return
+ *  - KVS_NOT_POSTED: it was never posted.
+ *  - KVS_IN_PROG: an io is still open, or (outside it) the done function has not returned.
+ *  - KVS_OK: every io is.
+ *  - KVS_TIMEOUT: out of time; it may be held, which post and release tell. As often as asked,
+ *    until posted again.
+ *  - KVS_CANCELED: by kvs_xfer_cancel(), release, or close of the engine.
+ *  - KVS_INVALID_PARAM: no valid handle. KVS_NOT_ALLOWED: the engine was opened before a fork.
+ *  - else the error of the descriptor that failed first by time, as often as asked.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-004 KVS-REQ-130 KVS-REQ-131 KVS-REQ-132 KVS-REQ-210 KVS-REQ-215 KVS-REQ-262 KVS-REQ-263
+ * KVS-REQ-264 KVS-REQ-265 KVS-REQ-266 KVS-REQ-269 KVS-REQ-271 KVS-REQ-305 KVS-REQ-376
  */
 KVS_EXPORT int kvs_xfer_check(kvs_xfer *xfer);
 
-/** Waits until the transfer has ended, at most timeout_ns. @return KVS_IN_PROG: the wait's time is over,
- * nothing changed; KVS_NOT_ALLOWED: inside its done function; else as kvs_xfer_check. KVS-REQ-214,
- * KVS-REQ-300..KVS-REQ-308
+/**
+ * @brief Waits until a transfer has ended.
+ *
+ * @param[in] xfer        the transfer
+ * @param[in] timeout_ns  how long at most, in nanoseconds; 0: as kvs_xfer_check(); KVS_FOREVER:
+ *                        until it has ended, which the engine's `timeout` bounds
+ * @par Threads
+ * Any, one call on the transfer at a time. Done functions may run inside, also of other transfers.
+ * @return
+ *  - KVS_IN_PROG: this wait's time is over; the transfer goes on.
+ *  - KVS_NOT_ALLOWED: inside a done function, of whichever transfer.
+ *  - else as kvs_xfer_check(); at once, where it was never posted or has ended.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-175 KVS-REQ-176 KVS-REQ-214 KVS-REQ-300 KVS-REQ-301 KVS-REQ-302 KVS-REQ-303 KVS-REQ-304
+ * KVS-REQ-305 KVS-REQ-306 KVS-REQ-307 KVS-REQ-308
  */
 KVS_EXPORT int kvs_xfer_wait(kvs_xfer *xfer, uint64_t timeout_ns);
 
-/** Asks for an early end. A request: the transfer still ends by itself, as CANCELED or otherwise. Any thread,
- * until release begins. @return KVS_OK; KVS_INVALID_PARAM: NULL. KVS-REQ-134, KVS-REQ-254..KVS-REQ-256
+/**
+ * @brief Asks for an early end.
+ *
+ * What the backend was not given yet ends KVS_CANCELED at once. For the rest this is a request: it
+ * ends in its own time, as KVS_CANCELED or otherwise. A transfer that does not run is left alone.
+ *
+ * @param[in] xfer  the transfer
+ * @par Threads
+ * Any, also beside other calls on the transfer, until release or abandon begins. Done functions may
+ * run inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: no valid handle.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-125 KVS-REQ-134 KVS-REQ-254 KVS-REQ-255 KVS-REQ-256
  */
 KVS_EXPORT int kvs_xfer_cancel(kvs_xfer *xfer);
 
 /**
- * Result of one descriptor.
- * @param index   place in the lists
- * @param status  out: its own status, KVS_IN_PROG while it is open
- * @param bytes   out: READ and WRITE: bytes moved; QUERY: the value's size, KVS_SIZE_UNKNOWN if not known
- * @param text    out: a sentence where there is an error, else ""; valid until the transfer is posted again
- * or released Each out pointer may be NULL. @return KVS_OK; KVS_INVALID_PARAM: NULL handle, or index out of
- * range. KVS-REQ-001..KVS-REQ-003, KVS-REQ-006, KVS-REQ-445
+ * @brief The result of one descriptor.
+ *
+ * @param[in]  xfer    the transfer
+ * @param[in]  index   the descriptor's place in the lists, from 0
+ * @param[out] status  its own status; KVS_NOT_POSTED before the first post, KVS_IN_PROG while it is
+ *                     open; may be NULL. QUERY: KVS_NOT_FOUND, or KVS_UNKNOWN where the store
+ *                     cannot say. REMOVE: KVS_NOT_FOUND where there was none. READ: KVS_MISMATCH
+ *                     where the value has another length, or ends inside the range.
+ * @param[out] bytes   READ and WRITE: bytes moved; QUERY: the value's size in bytes,
+ *                     KVS_SIZE_UNKNOWN if not known; else, and on an error, 0; may be NULL
+ * @param[out] text    a sentence where the status is negative, else ""; the SDK's, valid until the
+ *                     transfer is posted again or given back; may be NULL
+ * @par Threads
+ * Any, one call on the transfer at a time.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: no valid handle, or there is no such descriptor; the out parameters are
+ *    left alone.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-001 KVS-REQ-002 KVS-REQ-003 KVS-REQ-006 KVS-REQ-170 KVS-REQ-178 KVS-REQ-264 KVS-REQ-275
+ * KVS-REQ-350 KVS-REQ-355 KVS-REQ-376 KVS-REQ-445 KVS-REQ-446
  */
 KVS_EXPORT int kvs_xfer_result(kvs_xfer *xfer, size_t index, int *status, uint64_t *bytes, const char **text);
-/** The text that belongs to the transfer's own error; "" where there is none. Valid as above.
- *  KVS-REQ-004
+
+/**
+ * @brief The text that belongs to what kvs_xfer_check() says.
+ *
+ * @param[in] xfer  the transfer
+ * @par Threads
+ * Any, one call on the transfer at a time.
+ * @return A sentence where the status is negative, else "" (also while it runs, and for no valid
+ * handle). The SDK's, valid until the transfer is posted again or given back.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-004 KVS-REQ-516
  */
 KVS_EXPORT const char *kvs_xfer_error(kvs_xfer *xfer);
-/** How many descriptors it has; 0 for NULL. */
+
+/**
+ * @brief How many descriptors a transfer has.
+ *
+ * @param[in] xfer  the transfer
+ * @par Threads
+ * Any.
+ * @return The number; 0 for no valid handle.
+ * @since 0.1
+ */
 KVS_EXPORT size_t kvs_xfer_count(const kvs_xfer *xfer);
 
 /**
- * Gives a transfer back. NULL is KVS_INVALID_PARAM.
- * @param timeout_ns  how long to wait for one that runs; 0: not at all
- * @return KVS_OK: the handle is gone. KVS_BUSY: it runs or is held: it was asked to cancel, the handle stays
- * valid. KVS-REQ-212, KVS-REQ-250..KVS-REQ-253, KVS-REQ-273, KVS-REQ-458
+ * @brief Gives a transfer back. One that runs is asked to cancel.
+ *
+ * A held one is not waited for: try again later, or abandon it.
+ *
+ * @param[in] xfer        gone afterwards, unless the answer is an error
+ * @param[in] timeout_ns  how long to wait for one that runs, in nanoseconds; 0: not at all. Inside
+ *                        a done function it never waits.
+ * @par Threads
+ * Any, one call on the transfer at a time. Done functions may run inside. Inside its own done
+ * function the transfer goes when that returns.
+ * @return
+ *  - KVS_OK; also in a forked child.
+ *  - KVS_BUSY: it still runs, is held, or was just posted inside its done function. The handle
+ *    stays valid.
+ *  - KVS_INVALID_PARAM: no valid handle.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-174 KVS-REQ-212 KVS-REQ-250 KVS-REQ-251 KVS-REQ-252 KVS-REQ-253 KVS-REQ-273 KVS-REQ-276
+ * KVS-REQ-305 KVS-REQ-458
  */
 KVS_EXPORT int kvs_xfer_release(kvs_xfer *xfer, uint64_t timeout_ns);
 
 /**
- * Gives a transfer up, whatever it does; always succeeds, NULL is fine. It is asked to cancel, and freed
- * after its last completion; its memory must stay valid until then, and its registrations stay counted. No
- * done function starts after the call has returned; one that runs on another thread is waited for.
- * KVS-REQ-213, KVS-REQ-278..KVS-REQ-283
+ * @brief Gives a transfer up, whatever it does. Always succeeds.
+ *
+ * One that runs is asked to cancel, and freed after its last completion: until then its memory has
+ * to stay valid, and its registrations stay counted. kvs_engine_close() answers KVS_BUSY for as
+ * long. No done function of it starts after the call has returned.
+ *
+ * @param[in] xfer  gone afterwards; NULL: nothing happens
+ * @par Threads
+ * Any, one call on the transfer at a time. A done function of it that runs on another thread is
+ * waited for: hold no lock that it takes. Done functions of others may run inside.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-213 KVS-REQ-278 KVS-REQ-279 KVS-REQ-280 KVS-REQ-281 KVS-REQ-282 KVS-REQ-283 KVS-REQ-458
  */
 KVS_EXPORT void kvs_xfer_abandon(kvs_xfer *xfer);
 
-/* ---- One key at a time; each waits ---- */
+/* ---- One key at a time ---- */
 
-/** Stores len bytes under a key. data may be NULL where len is 0. @return KVS_OK; KVS_EXISTS: write-once
- * store; KVS_FULL; KVS_TIMEOUT; KVS_INVALID_PARAM: empty key; KVS_TOO_LARGE: key or value over the limit;
- * else the store's. Any thread. KVS-REQ-390
+/**
+ * @brief Stores a value under a key, and waits.
+ *
+ * The four calls for one key are a transfer of one descriptor in unregistered DRAM each. They take
+ * as long as the engine's `timeout` and `cancel_grace` allow.
+ *
+ * @param[in]  engine   the engine
+ * @param[in]  key      any bytes; stays the caller's
+ * @param[in]  key_len  bytes, at least 1
+ * @param[in]  data     the value; may be NULL where len is 0. Stays the caller's, but after
+ *                      KVS_TIMEOUT the store may go on reading it until kvs_engine_close() has
+ *                      answered KVS_OK.
+ * @param[in]  len      bytes
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. Done functions may run inside.
+ * @return
+ *  - KVS_OK: the value is there, in place of any other.
+ *  - KVS_EXISTS: the key is there, and the store writes once.
+ *  - KVS_FULL: the store has no room.
+ *  - KVS_TIMEOUT: no answer in time. The value may be there, may come yet, or may not.
+ *  - KVS_TOO_LARGE: key (prefix included) or value is over a limit of the engine.
+ *  - KVS_INVALID_PARAM: an empty key or one below the backend's least, a NULL pointer, no valid
+ *    handle, or the backend takes registered memory only.
+ *  - KVS_NOT_SUPPORTED: the backend has no WRITE, or does not take DRAM.
+ *  - KVS_NOT_ALLOWED: inside a done function, the engine is closing or was opened before a fork; or
+ *    the store's.
+ *  - KVS_NO_MEMORY: of this process.
+ *  - KVS_DISCONNECTED, KVS_ACCESS, KVS_IO, KVS_BACKEND, ...: what the store says.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-360 KVS-REQ-386 KVS-REQ-390
  */
 KVS_EXPORT int kvs_put(kvs_engine *engine, const void *key, size_t key_len, const void *data, uint64_t len,
                        struct kvs_error *err);
-/** Fetches a value of exactly len bytes. @return KVS_OK; KVS_NOT_FOUND; KVS_MISMATCH: its length is another
- * (in the text), the buffer is as it was; else as kvs_put. Any thread. KVS-REQ-350, KVS-REQ-352, KVS-REQ-378,
- * KVS-REQ-390
+
+/**
+ * @brief Fetches a value of exactly len bytes, and waits.
+ *
+ * @param[in]  engine   the engine
+ * @param[in]  key      any bytes; stays the caller's
+ * @param[in]  key_len  bytes, at least 1
+ * @param[out] data     the buffer; may be NULL where len is 0. Stays the caller's, but after
+ *                      KVS_TIMEOUT the store may still write to it until kvs_engine_close() has
+ *                      answered KVS_OK.
+ * @param[in]  len      bytes
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. Done functions may run inside.
+ * @return
+ *  - KVS_OK: the buffer has the value.
+ *  - KVS_NOT_FOUND: there is no such key. The buffer is as it was where the engine has READ_ATOMIC.
+ *  - KVS_MISMATCH: the value has another length, which the text says. The buffer is as it was where
+ *    the engine has READ_ATOMIC; without SIZE_CHECK it may go unnoticed.
+ *  - KVS_TIMEOUT: no answer in time.
+ *  - KVS_NOT_SUPPORTED: the backend has no READ, or does not take DRAM.
+ *  - else as kvs_put(). After any error but those above the buffer may hold anything.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-350 KVS-REQ-352 KVS-REQ-353 KVS-REQ-360 KVS-REQ-378 KVS-REQ-386 KVS-REQ-390
  */
 KVS_EXPORT int kvs_get(kvs_engine *engine, const void *key, size_t key_len, void *data, uint64_t len,
                        struct kvs_error *err);
-/** Fetches a value of any length up to max. @param data out: to be freed with kvs_free; never NULL on
- * success, also for an empty value. @param len out: bytes. @return KVS_OK; KVS_TOO_LARGE: longer than max;
- * KVS_NOT_SUPPORTED: the store cannot tell sizes; KVS_MISMATCH: its size changed 8 times meanwhile; else as
- * kvs_get. Any thread. KVS-REQ-379..KVS-REQ-382
+
+/**
+ * @brief Fetches a value of any length up to max, and waits.
+ *
+ * It asks for the size and then for that many bytes, up to 8 times while the size changes, each
+ * with the time that the engine allows.
+ *
+ * @param[in]  engine   the engine
+ * @param[in]  key      any bytes; stays the caller's
+ * @param[in]  key_len  bytes, at least 1
+ * @param[in]  max      most bytes
+ * @param[out] data     the caller's, to be freed with kvs_free(). Never NULL on success, also for a
+ *                      value of no bytes; NULL on failure.
+ * @param[out] len      bytes; 0 on failure
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. Done functions may run inside.
+ * @return
+ *  - KVS_OK
+ *  - KVS_NOT_FOUND: there is no such key.
+ *  - KVS_UNKNOWN: the store cannot say whether there is.
+ *  - KVS_TOO_LARGE: the value has more than max bytes, or the key is over a limit of the engine.
+ *  - KVS_NOT_SUPPORTED: the backend has no QUERY, or it does not tell sizes; or as kvs_get().
+ *  - KVS_MISMATCH: the size changed each time.
+ *  - KVS_TIMEOUT: no answer in time. Memory that the store may still write to is not freed.
+ *  - else as kvs_get().
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-379 KVS-REQ-380 KVS-REQ-381 KVS-REQ-382 KVS-REQ-386
  */
 KVS_EXPORT int kvs_get_alloc(kvs_engine *engine, const void *key, size_t key_len, uint64_t max, void **data,
                              uint64_t *len, struct kvs_error *err);
-/** Is a key there. @param size out, may be NULL: bytes, KVS_SIZE_UNKNOWN if the store cannot tell. @return
- * KVS_OK: yes; KVS_NOT_FOUND: no; KVS_UNKNOWN: the store cannot say; KVS_NOT_SUPPORTED; else an error. Any
- * thread. KVS-REQ-376, KVS-REQ-377, KVS-REQ-390
+
+/**
+ * @brief Asks whether a key is there, and waits.
+ *
+ * @param[in]  engine   the engine
+ * @param[in]  key      any bytes; stays the caller's
+ * @param[in]  key_len  bytes, at least 1
+ * @param[out] size     the value's bytes, KVS_SIZE_UNKNOWN if the store cannot tell; 0 unless the
+ *                      answer is KVS_OK; may be NULL
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. Done functions may run inside.
+ * @return
+ *  - KVS_OK: it is there.
+ *  - KVS_NOT_FOUND: it is not.
+ *  - KVS_UNKNOWN: the store cannot say.
+ *  - KVS_NOT_SUPPORTED: the backend has no QUERY, and the SDK cannot emulate it.
+ *  - KVS_TIMEOUT: no answer in time.
+ *  - else as kvs_put(); an error is never KVS_NOT_FOUND.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-376 KVS-REQ-377 KVS-REQ-386 KVS-REQ-390 KVS-REQ-425 KVS-REQ-426
  */
 KVS_EXPORT int kvs_query(kvs_engine *engine, const void *key, size_t key_len, uint64_t *size,
                          struct kvs_error *err);
-/** Removes a key. @return KVS_OK; KVS_NOT_FOUND: it was not there; KVS_NOT_SUPPORTED; else an error. Any
- * thread. KVS-REQ-376, KVS-REQ-377, KVS-REQ-390
+
+/**
+ * @brief Removes a key and its value, and waits.
+ *
+ * @param[in]  engine   the engine
+ * @param[in]  key      any bytes; stays the caller's
+ * @param[in]  key_len  bytes, at least 1
+ * @param[out] err      may be NULL
+ * @par Threads
+ * Any. Done functions may run inside.
+ * @return
+ *  - KVS_OK: it was there, and is no more.
+ *  - KVS_NOT_FOUND: it was not there.
+ *  - KVS_NOT_SUPPORTED: the backend has no REMOVE.
+ *  - KVS_TIMEOUT: no answer in time; the key may be gone, may go yet, or may stay.
+ *  - else as kvs_put().
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-376 KVS-REQ-377 KVS-REQ-386 KVS-REQ-390 KVS-REQ-424
  */
 KVS_EXPORT int kvs_remove(kvs_engine *engine, const void *key, size_t key_len, struct kvs_error *err);
-/** Calls each(arg, key, len, size) for every key that starts with prefix, in no order, until it answers other
- * than 0; the engine's own prefix is taken off, and keys outside it are not seen. `key` is gone after each
- * returns; each must not call into the engine. @return KVS_OK; each's answer; KVS_NOT_SUPPORTED; else an
- * error. Any thread. KVS-REQ-086, KVS-REQ-087
+
+/**
+ * @brief Lists the keys that start with a prefix, in no order.
+ *
+ * The engine's own `prefix` goes before the one given and is taken off the keys: keys outside it
+ * are not seen. The backend does the work on the thread that calls; the engine's `timeout` is its
+ * deadline, which it has to keep by itself.
+ *
+ * @param[in]  engine      the engine
+ * @param[in]  prefix      any bytes; NULL where prefix_len is 0. Stays the caller's.
+ * @param[in]  prefix_len  bytes; 0: all keys
+ * @param[in]  each        called for each key: `arg`, the key, its bytes, and the bytes of its
+ *                         value (KVS_SIZE_UNKNOWN if the store does not tell). The key is gone
+ *                         after it returns. What it answers other than 0 ends the list; positive
+ *                         numbers cannot be taken for an error. It must not call the SDK with this
+ *                         engine.
+ * @param[in]  arg         for each; stays the caller's
+ * @param[out] err         may be NULL
+ * @par Threads
+ * Any; each runs on the thread that calls. The other calls into a serial backend wait for it.
+ * @return
+ *  - KVS_OK: all were listed.
+ *  - KVS_NOT_SUPPORTED: the backend cannot list keys.
+ *  - KVS_NOT_ALLOWED: the engine is closing, or was opened before a fork.
+ *  - KVS_INVALID_PARAM: no valid handle, each is NULL, or prefix is and its length is not 0.
+ *  - KVS_NO_MEMORY: of this process.
+ *  - else what each answered, or the backend's error.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-086 KVS-REQ-087 KVS-REQ-089
  */
 KVS_EXPORT int kvs_list(kvs_engine *engine, const void *prefix, size_t prefix_len,
                         int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
