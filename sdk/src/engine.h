@@ -183,6 +183,10 @@ void kvs_turn_begin(void);
 void kvs_turn_end(void);
 bool kvs_turn_inside(void);
 void kvs_turn_add_done(struct kvs_xfer *x);
+/* One that is abandoned and has ended is freed by then: that calls the backend too. */
+void kvs_turn_add_free(struct kvs_xfer *x);
+/* kvs_xfer_drop by a call of the SDK's own: what it leads to is this thread's, as what came up in the backend. */
+void kvs_turn_drop(struct kvs_xfer *x);
 /* In a done function of this thread: the post is kept for its end. False elsewhere. */
 bool kvs_turn_add_post(struct kvs_xfer *x);
 /* Is this thread inside a done function: of any transfer; of this one. */

@@ -206,7 +206,7 @@ int kvs_xfer_post(kvs_xfer *x)
         take_back(x, &before);
         return rc;
     }
-    kvs_xfer_drop(x, 1);
+    kvs_turn_drop(x);
     if (has_done) /* it may be gone already */
         return KVS_IN_PROG;
     return kvs_xfer_ended(kvs_a64_load(&x->word)) ? kvs_xfer_status(x) : KVS_IN_PROG;

@@ -172,7 +172,9 @@ void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
     } else if (left == 0) {
         if (seen & KVS_W_WAITER)
             kvs_park_wake(park);
-        if (seen & KVS_W_ABANDONED)
+        if ((seen & KVS_W_ABANDONED) && kvs_turn_inside())
+            kvs_turn_add_free(x);
+        else if (seen & KVS_W_ABANDONED)
             kvs_xfer_free(x);
     }
 }

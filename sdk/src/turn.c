@@ -19,7 +19,7 @@ struct queue {
 static _Thread_local struct {
     uint32_t depth;
     bool draining;
-    struct queue done, posts;
+    struct queue done, posts, frees;
     struct kvs_frame *frames;
 } turn;
 
@@ -56,6 +56,8 @@ void kvs_turn_end(void)
                 kvs_done_run(x);
             else if ((x = pop(&turn.posts)) != NULL)
                 kvs_post_late(x);
+            else if ((x = pop(&turn.frees)) != NULL)
+                kvs_xfer_free(x);
             else
                 break;
         }
@@ -72,6 +74,18 @@ bool kvs_turn_inside(void)
 void kvs_turn_add_done(struct kvs_xfer *x)
 {
     push(&turn.done, x);
+}
+
+void kvs_turn_add_free(struct kvs_xfer *x)
+{
+    push(&turn.frees, x);
+}
+
+void kvs_turn_drop(struct kvs_xfer *x)
+{
+    kvs_turn_begin();
+    kvs_xfer_drop(x, 1);
+    kvs_turn_end();
 }
 
 bool kvs_turn_add_post(struct kvs_xfer *x)

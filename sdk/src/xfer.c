@@ -143,7 +143,7 @@ int kvs_xfer_cancel(kvs_xfer *x)
         return rc;
     if (kvs_xfer_hold(x)) {
         kvs_xfer_stop(x, KVS_CANCELED, "canceled before the backend took it");
-        kvs_xfer_drop(x, 1);
+        kvs_turn_drop(x);
     }
     return KVS_OK;
 }
