@@ -65,6 +65,7 @@ struct kvs_xfer {
     uint32_t nmems;
     kvs_done_fn done;
     void *done_arg;
+    void *owned;   /* memory that is freed with it, or NULL; set by the one who gives the transfer back */
     bool deferred; /* the done function runs on no thread of the backend's or the pool */
 
     kvs_a64 word;
@@ -111,7 +112,7 @@ struct kvs_pool {
     uint64_t queued;              /* ios, or whole batches, that wait in the queue */
     uint32_t threads, idle, max;
     bool stop;
-    bool offer; /* batches wait to be offered again, where submit may block */
+    bool offer;         /* batches wait to be offered again, where submit may block */
     kvs_thread *thread; /* max of them, `threads` started */
 };
 
@@ -230,7 +231,8 @@ bool kvs_post_again(struct kvs_xfer *x);
 /* Submits a batch that waited, with a hold on it; `first`: in front of the others, should it have to wait on.
  */
 void kvs_submit_late(struct kvs_xfer *x, bool first);
-/* Offers waiting batches, oldest first, until one is not taken; or has a worker do it, where submit may block. */
+/* Offers waiting batches, oldest first, until one is not taken; or has a worker do it, where submit may
+ * block. */
 void kvs_again_offer(kvs_engine *e);
 /* The same, here and now. */
 void kvs_again_offer_here(kvs_engine *e);

@@ -14,8 +14,10 @@ static void give_back(kvs_xfer *x)
         kvs_xfer_abandon(x);
 }
 
+/* Where it fails, *owned (may be NULL) goes with the transfer: the store may still write to it for a while.
+ */
 static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, const void *data, uint64_t len,
-               uint64_t *bytes, struct kvs_error *err)
+               uint64_t *bytes, void **owned, struct kvs_error *err)
 {
     struct kvs_desc desc = {.addr = (uint64_t)(uintptr_t)data, .len = len};
     struct kvs_dlist local = {&desc, 1, 0, KVS_MEM_DRAM};
@@ -39,6 +41,10 @@ static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, cons
         rc = status;
     if (rc != KVS_OK)
         kvs_err_set(err, rc, "%s", text[0] ? text : kvs_status_text(rc));
+    if (rc != KVS_OK && owned) {
+        x->owned = *owned;
+        *owned = NULL;
+    }
     give_back(x);
     return rc;
 }
@@ -46,18 +52,18 @@ static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, cons
 int kvs_put(kvs_engine *e, const void *key, size_t key_len, const void *data, uint64_t len,
             struct kvs_error *err)
 {
-    return one(e, KVS_WRITE, key, key_len, data, len, NULL, err);
+    return one(e, KVS_WRITE, key, key_len, data, len, NULL, NULL, err);
 }
 
 int kvs_get(kvs_engine *e, const void *key, size_t key_len, void *data, uint64_t len, struct kvs_error *err)
 {
-    return one(e, KVS_READ, key, key_len, data, len, NULL, err);
+    return one(e, KVS_READ, key, key_len, data, len, NULL, NULL, err);
 }
 
 int kvs_query(kvs_engine *e, const void *key, size_t key_len, uint64_t *size, struct kvs_error *err)
 {
     uint64_t found = 0;
-    int rc = one(e, KVS_QUERY, key, key_len, NULL, 0, &found, err);
+    int rc = one(e, KVS_QUERY, key, key_len, NULL, 0, &found, NULL, err);
     if (size)
         *size = rc == KVS_OK ? found : 0;
     return rc;
@@ -65,7 +71,7 @@ int kvs_query(kvs_engine *e, const void *key, size_t key_len, uint64_t *size, st
 
 int kvs_remove(kvs_engine *e, const void *key, size_t key_len, struct kvs_error *err)
 {
-    return one(e, KVS_REMOVE, key, key_len, NULL, 0, NULL, err);
+    return one(e, KVS_REMOVE, key, key_len, NULL, 0, NULL, NULL, err);
 }
 
 int kvs_get_alloc(kvs_engine *e, const void *key, size_t key_len, uint64_t max, void **data, uint64_t *len,
@@ -91,13 +97,13 @@ int kvs_get_alloc(kvs_engine *e, const void *key, size_t key_len, uint64_t max, 
         if (!p)
             return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a value of %llu bytes",
                                (unsigned long long)size);
-        rc = kvs_get(e, key, key_len, p, size, err);
+        rc = one(e, KVS_READ, key, key_len, p, size, NULL, &p, err);
         if (rc == KVS_OK) {
             *data = p;
             *len = size;
-        } else if (rc != KVS_TIMEOUT) {
+        } else {
             free(p);
-        } /* else the store may still write to it */
+        }
     }
     return rc;
 }

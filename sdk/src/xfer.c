@@ -68,6 +68,7 @@ static void free_memory(struct kvs_xfer *x)
 {
     for (uint32_t i = 0; i < x->count; i++)
         free(kvs_rec_at(x, i)->text);
+    free(x->owned);
     x->magic = KVS_DEAD_MAGIC;
     free(x);
 }
