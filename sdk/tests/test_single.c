@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One key at a time. KVS-REQ-390 */
+#include "engine.h"
+#include "engines.h"
+#include "toy.h"
+
+#include <kvslot/mock.h>
+#include <semaphore.h>
+
+static struct kvs_backend store, once, mute;
+static char buf[64];
+static kvs_engine *e;
+
+static int setup(void **state)
+{
+    (void)state;
+    toy_reset();
+    e = toy_open(&store, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close_engine(e);
+    return 0;
+}
+
+/* KVS-REQ-379 KVS-REQ-380 KVS-REQ-381 KVS-REQ-360 */
+static void alloc(void **state)
+{
+    (void)state;
+    void *data = buf;
+    uint64_t len = 77;
+    struct kvs_error err = {0};
+    toy_set("k", 'v', 10);
+    toy_set("empty", ' ', 0);
+    expect_status(kvs_get_alloc(e, "k", 1, 10, &data, &len, &err), KVS_OK, &err);
+    assert_int_equal(len, 10);
+    assert_memory_equal(data, "vvvvvvvvvv", 10);
+    kvs_free(data);
+    expect_status(kvs_get_alloc(e, "k", 1, UINT64_MAX, &data, &len, &err), KVS_OK, &err);
+    kvs_free(data);
+    expect_status(kvs_get_alloc(e, "empty", 5, 0, &data, &len, &err), KVS_OK, &err);
+    assert_int_equal(len, 0);
+    assert_non_null(data);
+    kvs_free(data);
+    static const struct {
+        const char *key;
+        uint64_t max;
+        int status;
+        const char *text;
+    } rows[] = {{"k", 9, KVS_TOO_LARGE, "the value has 10 bytes; at most 9"},
+                {"k", 0, KVS_TOO_LARGE, "at most 0"},
+                {"absent", 9, KVS_NOT_FOUND, "not found"},
+                {"", 9, KVS_INVALID_PARAM, "empty"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        data = buf;
+        len = 77;
+        expect_status(kvs_get_alloc(e, rows[i].key, strlen(rows[i].key), rows[i].max, &data, &len, &err),
+                      rows[i].status, &err);
+        expect_text(err.text, rows[i].text);
+        assert_null(data);
+        assert_int_equal(len, 0);
+    }
+    expect_status(kvs_get_alloc(e, "k", 1, 10, NULL, &len, &err), KVS_INVALID_PARAM, &err);
+    expect_status(kvs_get_alloc(e, "k", 1, 10, &data, NULL, &err), KVS_INVALID_PARAM, &err);
+    expect_status(kvs_get_alloc(NULL, "k", 1, 10, &data, &len, &err), KVS_INVALID_PARAM, &err);
+    kvs_free(NULL);
+}
+
+static unsigned
+    changes; /* how often the value still changes; read and written by the one worker that has an io */
+
+/* Between the QUERY and its READ the value gets one byte longer. */
+static void change(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
+{
+    (void)eng;
+    (void)worker;
+    if (batch->op == KVS_READ && changes > 0) {
+        changes--;
+        toy_set("k", 'n', (size_t)io->len + 1);
+    }
+}
+
+static void alloc_while_it_changes(void **state)
+{
+    (void)state;
+    void *data;
+    uint64_t len;
+    struct kvs_error err = {0};
+    toy.before = change;
+    toy_set("k", 'v', 10);
+    changes = 7;
+    expect_status(kvs_get_alloc(e, "k", 1, 100, &data, &len, &err), KVS_OK, &err);
+    assert_int_equal(len, 17);
+    assert_memory_equal(data, "nnnnnnnnnnnnnnnnn", 17);
+    kvs_free(data);
+    changes = 1000;
+    atomic_store(&toy.calls, 0);
+    expect_status(kvs_get_alloc(e, "k", 1, 100, &data, &len, &err), KVS_MISMATCH, &err);
+    assert_null(data);
+    assert_int_equal(atomic_load(&toy.calls), 16); /* 8 of QUERY, 8 of READ */
+    changes = 1000;
+    toy_set("k", 'v', 10);
+    expect_status(kvs_get_alloc(e, "k", 1, 13, &data, &len, &err), KVS_TOO_LARGE, &err);
+}
+
+static sem_t may_go;
+
+/* A store that sits on its READs. */
+static void sit(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
+{
+    (void)eng;
+    (void)worker;
+    (void)io;
+    while (batch->op == KVS_READ && sem_wait(&may_go) != 0)
+        ;
+}
+
+/* What the store has in hand when the time is up is freed when it lets go of it, and not before. KVS-REQ-282
+ */
+static void alloc_that_times_out(void **state)
+{
+    (void)state;
+    void *data;
+    uint64_t len;
+    struct kvs_error err = {0};
+    toy_set("k", 'v', 1000);
+    toy.get_rc = KVS_TIMEOUT; /* here it has let go already */
+    expect_status(kvs_get_alloc(e, "k", 1, 1000, &data, &len, &err), KVS_TIMEOUT, &err);
+    assert_null(data);
+    toy.get_rc = TOY_USUAL;
+    sem_init(&may_go, 0, 0);
+    toy.before = sit;
+    kvs_engine *m = open_with("store:?timeout=20ms&cancel_grace=10ms", NULL);
+    expect_status(kvs_get_alloc(m, "k", 1, 1000, &data, &len, &err), KVS_TIMEOUT, &err);
+    assert_null(data);
+    sem_post(&may_go);
+    close_engine(m);
+    sem_destroy(&may_go);
+}
+
+/* KVS-REQ-382 */
+static void alloc_of_unknown_size(void **state)
+{
+    (void)state;
+    void *data;
+    uint64_t len;
+    struct kvs_error err = {0};
+    toy_set("k", 'v', 10);
+    static const uint64_t unknown[] = {KVS_SIZE_UNKNOWN, KVS_ACTUAL_UNSET};
+    for (size_t i = 0; i < 2; i++) {
+        toy.actual = unknown[i];
+        expect_status(kvs_get_alloc(e, "k", 1, UINT64_MAX, &data, &len, &err), KVS_NOT_SUPPORTED, &err);
+        expect_text(err.text, "backend 'store' cannot tell");
+        assert_null(data);
+        expect_status(kvs_query(e, "k", 1, &len, &err), KVS_OK, &err);
+        assert_true(len == KVS_SIZE_UNKNOWN);
+    }
+}
+
+/* KVS-REQ-350: the text has both lengths, the buffer is as it was */
+static void another_length(void **state)
+{
+    (void)state;
+    struct kvs_error err = {0};
+    toy_set("k", 'v', 10);
+    static const uint64_t lens[] = {0, 9, 11, 16, 64};
+    for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
+        char text[64];
+        memset(buf, '-', sizeof buf);
+        snprintf(text, sizeof text, "the value has 10 bytes, the descriptor %u", (unsigned)lens[i]);
+        expect_status(kvs_get(e, "k", 1, buf, lens[i], &err), KVS_MISMATCH, &err);
+        expect_text(err.text, text);
+        for (size_t at = 0; at < sizeof buf; at++)
+            assert_int_equal(buf[at], '-');
+    }
+    expect_status(kvs_get(e, "k", 1, buf, 10, &err), KVS_OK, &err);
+    expect_status(kvs_get(e, "k", 1, NULL, 10, &err), KVS_INVALID_PARAM, &err);
+    expect_status(kvs_put(e, "k", 1, NULL, 10, &err), KVS_INVALID_PARAM, &err);
+    expect_status(kvs_put(e, NULL, 1, buf, 10, &err), KVS_INVALID_PARAM, &err);
+    expect_status(kvs_put(e, "k", 1, NULL, 0, &err), KVS_OK, &err);
+    expect_status(kvs_get(e, "k", 1, NULL, 0, &err), KVS_OK, &err);
+}
+
+/* KVS-REQ-006 KVS-REQ-377: what the store says is what the caller hears, in every call */
+static void statuses_pass(void **state)
+{
+    (void)state;
+    static const int all[] = {
+        KVS_INVALID_PARAM, KVS_BACKEND,       KVS_NOT_FOUND,    KVS_NOT_ALLOWED, KVS_BUSY,
+        KVS_UNKNOWN,       KVS_NOT_SUPPORTED, KVS_DISCONNECTED, KVS_CANCELED,    KVS_TIMEOUT,
+        KVS_FULL,          KVS_NO_MEMORY,     KVS_IO,           KVS_EXISTS,      KVS_ACCESS,
+        KVS_TOO_LARGE,     KVS_MISMATCH};
+    struct kvs_error err = {0};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        void *data;
+        uint64_t len = 77;
+        toy.put_rc = toy.get_rc = toy.query_rc = toy.remove_rc = all[i];
+        expect_status(kvs_put(e, "k", 1, buf, 8, &err), all[i], &err);
+        expect_text(err.text, kvs_status_text(all[i]));
+        expect_status(kvs_get(e, "k", 1, buf, 8, &err), all[i], &err);
+        expect_status(kvs_query(e, "k", 1, &len, &err), all[i], &err);
+        assert_int_equal(len, 0);
+        expect_text(err.text, kvs_status_text(all[i]));
+        expect_status(kvs_remove(e, "k", 1, &err), all[i], &err);
+        if (all[i] != KVS_MISMATCH) {
+            expect_status(kvs_get_alloc(e, "k", 1, 9, &data, &len, &err), all[i], &err);
+            assert_null(data);
+        }
+    }
+    assert_int_equal(kvs_put(NULL, "k", 1, buf, 1, NULL), KVS_INVALID_PARAM);
+    assert_int_equal(kvs_get(NULL, "k", 1, buf, 1, NULL), KVS_INVALID_PARAM);
+    assert_int_equal(kvs_query(NULL, "k", 1, NULL, NULL), KVS_INVALID_PARAM);
+    assert_int_equal(kvs_remove(NULL, "k", 1, NULL), KVS_INVALID_PARAM);
+}
+
+static uint32_t seen_op, seen_iovcnt;
+static uint64_t seen_len;
+
+static void look(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
+{
+    (void)eng;
+    (void)worker;
+    seen_op = batch->op;
+    seen_iovcnt = io->iovcnt;
+    seen_len = io->len;
+}
+
+/* KVS-REQ-425 KVS-REQ-369: by a get of length 0 */
+static void query_by_get(void **state)
+{
+    (void)state;
+    kvs_engine *m = toy_open(&mute, NULL);
+    struct kvs_limits limits = {.size = sizeof limits};
+    assert_int_equal(kvs_engine_limits(m, &limits), KVS_OK);
+    assert_int_equal((limits.caps_native | limits.caps_none) & (KVS_CAP_QUERY | KVS_CAP_QUERY_SIZE), 0);
+    struct kvs_error err = {0};
+    uint64_t size = 77;
+    toy.before = look;
+    expect_status(kvs_query(m, "k", 1, &size, &err), KVS_NOT_FOUND, &err);
+    toy_set("k", 'v', 10);
+    toy_set("empty", 'v', 0);
+    expect_status(kvs_query(m, "k", 1, &size, &err), KVS_OK, &err);
+    assert_int_equal(size, 10);
+    assert_int_equal(seen_op, KVS_READ);
+    assert_int_equal(seen_len, 0);
+    assert_int_equal(seen_iovcnt, 0);
+    expect_status(kvs_query(m, "empty", 5, &size, &err), KVS_OK, &err);
+    assert_int_equal(size, 0);
+    void *data;
+    expect_status(kvs_get_alloc(m, "k", 1, 10, &data, &size, &err), KVS_OK, &err);
+    assert_int_equal(size, 10);
+    kvs_free(data);
+    /* A store that answers a wrong size with MISMATCH. */
+    toy.get_rc = KVS_MISMATCH;
+    assert_int_not_equal(kvs_query(m, "k", 1, &size, &err), KVS_NOT_FOUND);
+    toy.get_rc = KVS_DISCONNECTED;
+    expect_status(kvs_query(m, "k", 1, &size, &err), KVS_DISCONNECTED, &err);
+    close_engine(m);
+}
+
+struct writer {
+    pthread_t id;
+    pthread_barrier_t *start;
+    kvs_engine *e;
+    char value;
+    int status;
+};
+
+static void *write_once(void *arg)
+{
+    struct writer *w = arg;
+    pthread_barrier_wait(w->start);
+    w->status = kvs_put(w->e, "k", 1, &w->value, 1, NULL);
+    return NULL;
+}
+
+/* KVS-REQ-008: exactly one of those who write a key first has written it */
+static void write_once_stores(void **state)
+{
+    (void)state;
+    kvs_engine *o = toy_open(&once, NULL);
+    struct kvs_error err = {0};
+    toy.write_once = true;
+    expect_status(kvs_put(o, "a", 1, "A", 1, &err), KVS_OK, &err);
+    expect_status(kvs_put(o, "a", 1, "B", 1, &err), KVS_EXISTS, &err);
+    expect_text(err.text, "key exists and the store writes once");
+    expect_status(kvs_get(o, "a", 1, buf, 1, &err), KVS_OK, &err);
+    assert_int_equal(buf[0], 'A');
+    for (int round = 0; round < 50; round++) {
+        pthread_barrier_t start;
+        pthread_barrier_init(&start, NULL, 2);
+        struct writer w[2];
+        for (int i = 0; i < 2; i++) {
+            w[i] = (struct writer){.start = &start, .e = o, .value = (char)('0' + i)};
+            assert_int_equal(pthread_create(&w[i].id, NULL, write_once, &w[i]), 0);
+        }
+        for (int i = 0; i < 2; i++)
+            pthread_join(w[i].id, NULL);
+        pthread_barrier_destroy(&start);
+        int winner = w[0].status == KVS_OK ? 0 : 1;
+        assert_int_equal(w[winner].status, KVS_OK);
+        assert_int_equal(w[1 - winner].status, KVS_EXISTS);
+        expect_status(kvs_get(o, "k", 1, buf, 1, &err), KVS_OK, &err);
+        assert_int_equal(buf[0], '0' + winner);
+        expect_status(kvs_remove(o, "k", 1, &err), KVS_OK, &err);
+    }
+    /* The same key twice in one list. */
+    struct ask a;
+    ask_for(&a, KVS_WRITE, 2, buf, 1);
+    a.keys[1] = a.keys[0];
+    kvs_xfer *x = prepared(o, &a);
+    assert_int_equal(run_xfer(x), KVS_EXISTS);
+    assert_true((result_of(x, 0) == KVS_OK && result_of(x, 1) == KVS_EXISTS) ||
+                (result_of(x, 0) == KVS_EXISTS && result_of(x, 1) == KVS_OK));
+    expect_text(kvs_xfer_error(x), "writes once");
+    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
+    close_engine(o);
+}
+
+/* KVS-REQ-386: a store that never answers, and that answers when nobody waits any more */
+static void late_answers(void **state)
+{
+    (void)state;
+    assert_int_equal(kvs_mock_register(NULL), KVS_OK);
+    static const char *const models[] = {"inline", "thread", "poll"};
+    for (size_t i = 0; i < 3; i++) {
+        kvs_engine *m = open_with("mock:late?hold=yes&cancel=none&timeout=20ms&cancel_grace=10ms",
+                                  WITH({"model", models[i]}));
+        struct kvs_error err = {0};
+        uint64_t size = 77;
+        void *data;
+        expect_status(kvs_query(m, "k", 1, &size, &err), KVS_TIMEOUT, &err);
+        assert_int_equal(size, 0);
+        expect_status(kvs_get_alloc(m, "k", 1, 8, &data, &size, &err), KVS_TIMEOUT, &err);
+        assert_null(data);
+        expect_status(kvs_engine_close(m, 0, &err), KVS_BUSY, &err);
+        assert_int_equal(kvs_mock_let_go("late", SIZE_MAX), 2);
+        close_engine(m);
+    }
+}
+
+#define WITH_ENGINE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    store = toy_table("store");
+    once = toy_table("once");
+    once.caps_native &= ~(uint64_t)KVS_CAP_OVERWRITE;
+    mute = toy_table("mute");
+    mute.query = NULL;
+    mute.caps_native &= ~(uint64_t)KVS_CAP_QUERY_SIZE;
+    const struct CMUnitTest tests[] = {
+        WITH_ENGINE(alloc),
+        WITH_ENGINE(alloc_while_it_changes),
+        WITH_ENGINE(alloc_of_unknown_size),
+        WITH_ENGINE(alloc_that_times_out),
+        WITH_ENGINE(another_length),
+        WITH_ENGINE(statuses_pass),
+        WITH_ENGINE(query_by_get),
+        WITH_ENGINE(write_once_stores),
+        WITH_ENGINE(late_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
