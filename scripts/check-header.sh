@@ -17,4 +17,4 @@ done
 header=$2
 
 printf '#include <%s>\n#include <%s>\nint kvs_header_check(void);\n' "$header" "$header" |
-  "$compiler" -x "$language" "-std=$standard" -fsyntax-only -Wall -Wextra -Wshadow -Wundef -pedantic -Werror "${includes[@]}" -
+  "$compiler" -x "$language" "-std=$standard" -fsyntax-only -Wall -Wextra -Wundef -pedantic -Werror "${includes[@]}" -
