@@ -69,11 +69,9 @@ static int call_load(const struct kvs_backend *table, const char *where, struct 
     kvs_host_text_end();
     if (rc == KVS_OK)
         return KVS_OK;
-    if (rc > 0 || rc == KVS_AGAIN || !kvs_status_known(rc))
-        return kvs_err_set(err, KVS_BACKEND, "%s: load of backend '%s' answered %d, which is no error: %s",
-                           where, table->name, rc, why.text);
-    return kvs_err_set(err, rc, "%s: backend '%s' cannot be loaded: %s", where, table->name,
-                       why.text[0] ? why.text : kvs_status_text(rc));
+    char buf[64];
+    return kvs_err_set(err, kvs_status_error(rc), "%s: backend '%s' cannot be loaded: %s", where, table->name,
+                       kvs_err_why(buf, sizeof buf, &why, rc));
 }
 
 static int check_name(const struct kvs_backend *table, const char *where, struct kvs_error *err)

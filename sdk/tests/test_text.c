@@ -29,6 +29,22 @@ static void statuses_have_names_and_numbers(void **state)
         assert_int_equal(kvs_status_known(n), strcmp(kvs_status_name(n), "?") != 0);
 }
 
+/* KVS-REQ-013: what a backend may not answer reaches no caller as it is. */
+static void answers_that_are_no_errors(void **state)
+{
+    (void)state;
+    static const int odd[] = {0, 1, 2, 77, -1, -12, -107, -500};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
+        assert_int_equal(kvs_status_error(odd[i]), KVS_BACKEND);
+    assert_int_equal(kvs_status_error(KVS_FULL), KVS_FULL);
+    char buf[64];
+    struct kvs_error own = {0};
+    assert_string_equal(kvs_err_why(buf, sizeof buf, &own, KVS_FULL), "store is full");
+    expect_text(kvs_err_why(buf, sizeof buf, &own, 77), "77");
+    kvs_err_set(&own, KVS_FULL, "no room in %s", "it");
+    assert_string_equal(kvs_err_why(buf, sizeof buf, &own, KVS_FULL), "no room in it");
+}
+
 static void an_error_is_filled_and_answered(void **state)
 {
     (void)state;
@@ -243,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_environment_sets_the_level),
         cmocka_unit_test(statuses_have_names_and_numbers),
+        cmocka_unit_test(answers_that_are_no_errors),
         cmocka_unit_test(an_error_is_filled_and_answered),
         cmocka_unit_test(a_long_error_ends_at_a_whole_character),
         cmocka_unit_test(bytes_are_shown_for_people),
