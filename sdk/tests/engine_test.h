@@ -5,6 +5,7 @@
 
 #include "expect.h"
 
+#include <errno.h>
 #include <kvslot/mock.h>
 #include <stdbool.h>
 #include <time.h>
