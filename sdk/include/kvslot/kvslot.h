@@ -338,6 +338,7 @@ struct kvs_param_value {
  *    that no parameter takes, a target as in kvs_backend_find(), or a second configuration of a
  *    backend that takes one a process.
  *  - KVS_NOT_ALLOWED: a backend that takes one configuration a process, in a forked child.
+ *  - KVS_NOT_SUPPORTED: a `ttl` where the backend cannot let values expire.
  *  - KVS_NO_MEMORY: of this process; also no descriptor for it.
  *  - KVS_DISCONNECTED, KVS_ACCESS, KVS_IO, ...: what the backend's open says. KVS_BACKEND also
  *    where that is no error.
@@ -950,7 +951,7 @@ KVS_EXPORT int kvs_get(kvs_engine *engine, const void *key, size_t key_len, void
  *  - KVS_TOO_LARGE: the value has more than max bytes, or the key is over a limit of the engine.
  *  - KVS_NOT_SUPPORTED: the backend has no QUERY, or it does not tell sizes; or as kvs_get().
  *  - KVS_MISMATCH: the size changed each time.
- *  - KVS_TIMEOUT: no answer in time. Memory that the store may still write to is not freed.
+ *  - KVS_TIMEOUT: no answer in time. Memory that the store may still write to is the SDK's.
  *  - else as kvs_get().
  * @since 0.1
  * @par Contract
