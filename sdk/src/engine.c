@@ -106,6 +106,8 @@ static void narrow(kvs_engine *e, const struct kvs_limits *opened)
     l->max_batch = (uint32_t)lower(declared.max_batch, opened->max_batch);
     l->max_iov = (uint32_t)lower(declared.max_iov, opened->max_iov);
     l->caps_none = declared.caps_none | opened->caps_none | (declared.caps_native & ~opened->caps_native);
+    if (!(declared.caps_native & KVS_CAP_QUERY) && (l->caps_none & KVS_CAP_SIZE_CHECK))
+        l->caps_none |= KVS_CAP_QUERY | KVS_CAP_QUERY_SIZE; /* nothing is left to emulate it with */
     l->caps_native = declared.caps_native & ~l->caps_none;
     l->flags = declared.flags | (opened->flags & (KVS_F_EMULATED | KVS_F_USE_BLOCKING | KVS_F_NO_POLL));
 }
