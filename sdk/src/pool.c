@@ -53,13 +53,11 @@ static int worker_ready(struct worker *w, struct kvs_io *io)
     const struct kvs_backend *be = w->e->be;
     if (w->open)
         return KVS_OK;
-    if (be->worker_priv && !w->priv) {
-        size_t room = (be->worker_priv + (size_t)be->priv_align - 1) & ~((size_t)be->priv_align - 1);
-        w->priv = aligned_alloc(be->priv_align, room);
-        if (!w->priv)
-            return KVS_NO_MEMORY;
+    size_t align = be->priv_align, room = (be->worker_priv + align - 1) & ~(align - 1);
+    if (room && !w->priv && (w->priv = aligned_alloc(align, room)) == NULL)
+        return KVS_NO_MEMORY;
+    if (room) /* also after a try that failed */
         memset(w->priv, 0, room);
-    }
     struct kvs_error err = {KVS_OK, ""};
     kvs_host_text_begin(&err);
     int status = be->worker_open ? kvs_call_worker_open(w->e, w->priv) : KVS_OK;
