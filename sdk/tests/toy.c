@@ -212,7 +212,9 @@ static int toy_prep(void *eng, struct kvs_batch *batch)
 {
     (void)eng;
     (void)batch;
+    toy_enter();
     toy_say("prep ");
+    toy_leave();
     return usual(toy.prep_rc);
 }
 
@@ -222,7 +224,9 @@ static int toy_register(void *eng, void *mem_priv, const struct kvs_desc *desc)
     (void)mem_priv;
     bool refuse =
         toy.register_rc != TOY_USUAL && (toy.refuse_dev == UINT64_MAX || toy.refuse_dev == desc->dev_id);
+    toy_enter();
     toy_say("+%.*s ", (int)desc->meta_len, (const char *)desc->meta_info);
+    toy_leave();
     /* Where there is room, it is noted whose it is. */
     if (mem_priv)
         memcpy(mem_priv, &desc->dev_id, sizeof desc->dev_id);
@@ -235,7 +239,9 @@ static int toy_deregister(void *eng, void *mem_priv)
     uint64_t dev_id = 0;
     if (mem_priv)
         memcpy(&dev_id, mem_priv, sizeof dev_id);
+    toy_enter();
     toy_say("-%llu ", (unsigned long long)dev_id);
+    toy_leave();
     bool refuse = toy.refuse_dev == UINT64_MAX || toy.refuse_dev == dev_id;
     return refuse ? usual(toy.deregister_rc) : KVS_OK;
 }
