@@ -20,6 +20,7 @@ struct kvs_slab {
     kvs_mutex lock;
     uint32_t *free_slots; /* numbers of slots; these four guarded by lock */
     uint32_t free_count, free_room, slot_count;
+    uint32_t *inherited; /* free_slots of the parent process: never used, but no leak */
     kvs_a64 violations;
 };
 
@@ -53,6 +54,7 @@ void kvs_slab_after_fork(void)
         s->free_count = 0; /* what the lock guarded may be half changed */
         s->slot_count = 0;
         s->free_room = 0;
+        s->inherited = s->free_slots;
         s->free_slots = NULL;
     }
     kvs_proclock_drop(KVS_LOCK_SLAB);
