@@ -148,7 +148,9 @@ struct kvs_engine {
     struct kvs_xfer *deferred_head, *deferred_tail; /* done functions for the service thread */
     kvs_cond service_work;
     kvs_thread service;
-    bool service_started, service_stop, service_asleep;
+    bool service_started, service_stop;
+    bool service_asleep;    /* every post wakes it */
+    uint64_t service_until; /* one with an earlier deadline wakes it; 0: it does not sleep */
     kvs_cond owner_left; /* poll ownership changed, or a poll completed something */
     bool owned, owned_by_service;
     uint32_t owner_waiters;

@@ -194,9 +194,11 @@ static void *service_main(void *arg)
         }
         if (next == KVS_NEVER)
             next = look_again(e, now, &posts);
-        e->service_asleep = next == KVS_NEVER;
+        e->service_asleep = next == KVS_NEVER || e->polls;
+        e->service_until = next;
         kvs_cond_wait(&e->service_work, &e->lock, next);
         e->service_asleep = false;
+        e->service_until = 0;
     }
     kvs_mutex_unlock(&e->lock);
     return NULL;
@@ -212,7 +214,7 @@ int kvs_service_need(const struct kvs_xfer *x)
         if (kvs_thread_start(&e->service, service_main, e, "kvs-service") != 0)
             return KVS_NO_MEMORY;
         e->service_started = true;
-    } else if (e->service_asleep) {
+    } else if (e->service_asleep || (x->deadline && x->deadline < e->service_until)) {
         kvs_cond_signal(&e->service_work);
     }
     return KVS_OK;
