@@ -54,7 +54,10 @@ static void complete_token(uint64_t token, int rc, bool vendor)
     if (vendor) {
         int (*map)(int) = kvs_slab_backend(slab)->map_rc;
         status = map ? map(rc) : rc == 0 ? KVS_OK : KVS_BACKEND;
-        if (status == KVS_BACKEND && !((struct kvs_rec *)io)->text)
+        if (status != KVS_OK)
+            status = kvs_status_error(status);
+        const struct kvs_text *own = ((struct kvs_rec *)io)->text;
+        if (status == KVS_BACKEND && !(own && own->round == x->round))
             kvs_host_table.io_error(io, "the store's library answered %d", rc);
     }
     kvs_settle_won(x, io, status);
@@ -80,6 +83,7 @@ static void host_complete_rest(struct kvs_batch *batch, int status)
     kvs_settle_range(x, 0, x->count, status, NULL);
 }
 
+static void host_io_error(struct kvs_io *io, const char *fmt, ...) KVS_PRINTF(2, 3);
 static void host_io_error(struct kvs_io *io, const char *fmt, ...)
 {
     if (!io)
@@ -90,6 +94,7 @@ static void host_io_error(struct kvs_io *io, const char *fmt, ...)
     va_end(args);
 }
 
+static int host_fail(void *ctx, int status, const char *fmt, ...) KVS_PRINTF(3, 4);
 static int host_fail(void *ctx, int status, const char *fmt, ...)
 {
     va_list args;
@@ -102,6 +107,7 @@ static int host_fail(void *ctx, int status, const char *fmt, ...)
     return status;
 }
 
+static void host_log(void *ctx, int level, const char *fmt, ...) KVS_PRINTF(3, 4);
 static void host_log(void *ctx, int level, const char *fmt, ...)
 {
     va_list args;
