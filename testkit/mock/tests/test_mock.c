@@ -43,6 +43,7 @@ static void test_operations(void **state)
         char four[] = "abcd", back[8] = "-------";
         uint64_t actual;
         open_mock(&engine, "operations", models[m], NULL, NULL);
+        assert_true(engine.limits.flags & KVS_F_EMULATED);
         assert_int_equal(fh_one(&engine, KVS_READ, "k", back, 4, NULL), KVS_NOT_FOUND);
         assert_int_equal(fh_one(&engine, KVS_QUERY, "k", NULL, 0, NULL), KVS_NOT_FOUND);
         assert_int_equal(fh_one(&engine, KVS_REMOVE, "k", NULL, 0, NULL), KVS_NOT_FOUND);
@@ -186,7 +187,8 @@ static void test_sharing(void **state)
     fh_close(&one);
 }
 
-/* Held ios stay open and touch nothing, and go in the order in which they came. */
+/* KVS-REQ-109: submit does not wait. Held ios stay open and touch nothing, and go in the order in which they
+ * came. */
 static void test_hold(void **state)
 {
     (void)state;
@@ -323,7 +325,7 @@ static void test_latency(void **state)
     }
 }
 
-/* KVS-REQ-119: a refused batch is not taken. Faults come in the order in which ios came. */
+/* KVS-REQ-118 KVS-REQ-119: a refused batch is not taken. Faults come in the order in which ios came. */
 static void test_faults(void **state)
 {
     (void)state;
@@ -341,6 +343,15 @@ static void test_faults(void **state)
     kvs_mock_set_fault("faults", KVS_MOCK_SUBMIT, 0, 1, KVS_AGAIN);
     assert_int_equal(fh_one(&engine, KVS_READ, "k", value, 1, NULL), KVS_AGAIN);
     assert_int_equal(counts_of("faults").ios, ios);
+    struct fh_batch *refused = fh_batch_new(&engine, KVS_WRITE, 2);
+    fh_io_set(refused, 0, "r", value, 1);
+    fh_io_set(refused, 1, "r", value, 1);
+    kvs_mock_set_fault("faults", KVS_MOCK_SUBMIT, 0, 1, KVS_DISCONNECTED);
+    assert_int_equal(fh_submit(refused), KVS_DISCONNECTED);
+    assert_int_equal(fh_times(refused, 0) + fh_times(refused, 1), 0);
+    assert_int_equal(counts_of("faults").ios, ios);
+    fh_batch_free(refused);
+    assert_int_equal(fh_one(&engine, KVS_QUERY, "r", NULL, 0, NULL), KVS_NOT_FOUND);
     assert_int_equal(fh_one(&engine, KVS_READ, "k", value, 1, NULL), KVS_OK);
     kvs_mock_set_fault("faults", KVS_MOCK_REGISTER, 0, UINT64_MAX, KVS_ACCESS);
     assert_int_equal(kvs_mock_backend.on_register(engine.priv, NULL, NULL), KVS_ACCESS);
