@@ -24,7 +24,7 @@ fi
 refuse 3 'absent' get "$store" absent copy
 refuse 2 'empty' query "$store" ''
 refuse 1 'support' remove "$shy" key
-refuse 1 '/dev/full' get "$shy" key --size 4 /dev/full
+refuse 1 'nowhere/file' get "$shy" key --size 4 nowhere/file
 refuse 2 'nonsense' put "$store" key value -p nonsense=1
 refuse 3 'nothing' conform --explain nothing
 succeed new store2 --shape async

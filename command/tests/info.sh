@@ -40,6 +40,8 @@ succeed info lmdb --json
 cp out first
 succeed info lmdb --json
 same first out
+sed -n 's/^  "\([a-z_]*\)":.*/\1/p' out >members
+LC_ALL=C sort -c members || fail "the members are not sorted: $(tr '\n' ' ' <members)"
 in_json name '"lmdb"'
 in_json shape '"blocking"'
 in_json thread_model '"parallel"'
