@@ -42,6 +42,27 @@ static void trace(kvs_engine *e, uint64_t took, const char *fmt, ...)
             trace(e, took, __VA_ARGS__);                                                                     \
     } while (0)
 
+int kvs_call_open(kvs_engine *e, struct kvs_limits *limits)
+{
+    uint64_t start = enter(e);
+    int rc = e->be->open(e->priv, e, limits);
+    uint64_t took = leave(e, start);
+    TRACE("open() = %s", kvs_status_name(rc));
+    kvs_turn_end();
+    return rc;
+}
+
+void kvs_call_close(kvs_engine *e)
+{
+    if (!e->be->close)
+        return;
+    uint64_t start = enter(e);
+    e->be->close(e->priv);
+    uint64_t took = leave(e, start);
+    TRACE("close()");
+    kvs_turn_end();
+}
+
 int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x)
 {
     uint64_t start = enter(e);

@@ -85,8 +85,7 @@ static void shut(kvs_engine *e)
     for (struct kvs_xfer *x = e->live; x; x = x->live_next)
         kvs_mem_uncount(x);
     kvs_memtab_free_all(e);
-    if (e->be->close)
-        e->be->close(e->priv);
+    kvs_call_close(e);
     kvs_a32_store(&e->closed, 1);
     kvs_engine_unref(e);
 }

@@ -142,7 +142,7 @@ static int open_backend(kvs_engine *e, struct kvs_error *err)
     struct kvs_limits opened = e->limits;
     struct kvs_error why = {KVS_OK, ""};
     kvs_host_text_begin(&why);
-    int rc = be->open(e->priv, e, &opened);
+    int rc = kvs_call_open(e, &opened);
     kvs_host_text_end();
     char buf[64];
     if (rc != KVS_OK)

@@ -163,6 +163,8 @@ struct kvs_engine {
 
 /* ---- Calls into the backend (calls.c): they keep the serial lock, the trace and the turn ---- */
 
+int kvs_call_open(kvs_engine *e, struct kvs_limits *limits);
+void kvs_call_close(kvs_engine *e);
 int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x);
 void kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x);
 int kvs_call_poll(kvs_engine *e, int max);
