@@ -30,6 +30,20 @@ size_t kvs_target_scheme(const char *target)
     return target[at] == ':' ? scheme : 0;
 }
 
+/* Where in an authority without '@' a port stands that is no number: "user:password" whose host was
+ * forgotten. */
+static size_t odd_port(const char *target, size_t start, size_t len)
+{
+    size_t end = start + strcspn(target + start, "/?"),
+           host = target[start] == '[' ? strcspn(target + start, "]") : 0;
+    size_t colon = start + host + strcspn(target + start + host, ":");
+    if (end > len)
+        end = len;
+    if (colon >= end || colon + 1 + strspn(target + colon + 1, "0123456789") >= end)
+        return len;
+    return colon + 1;
+}
+
 const char *kvs_target_show(char *buf, size_t size, const char *target)
 {
     size_t scheme = strcspn(target, ":"), start = scheme, len = strcspn(target, "?");
@@ -43,7 +57,7 @@ const char *kvs_target_show(char *buf, size_t size, const char *target)
     /* All before the last '@' may be a password, also one that should have been escaped and has a '/' or '?'
      * in it. */
     const char *at = strrchr(target, '@');
-    char *text = malloc(len + sizeof "***@?..." + 1);
+    char *text = malloc(len + sizeof "***@***?..." + 1);
     if (!text)
         return kvs_show_bytes(buf, size, target, scheme);
     size_t n = start;
@@ -53,9 +67,14 @@ const char *kvs_target_show(char *buf, size_t size, const char *target)
         n += 3;
         start = (size_t)(at - target);
     }
-    if (start < len) {
-        memcpy(text + n, target + start, len - start);
-        n += len - start;
+    size_t shown = at || strncmp(target + scheme, "://", 3) != 0 ? len : odd_port(target, start, len);
+    if (start < shown) {
+        memcpy(text + n, target + start, shown - start);
+        n += shown - start;
+    }
+    if (shown < len) {
+        memcpy(text + n, "***", 3);
+        n += 3;
     }
     if (query) {
         memcpy(text + n, "?...", 4);
