@@ -130,18 +130,19 @@ static void concurrent_readers(struct kit *k)
     kit_threads(k, THREADS, read_or_write, &s);
 }
 
-#define FLIGHTS 32
+#define FLIGHTS 16
+#define WRITES  4
 
 static void fly(struct kit *k, void *arg, size_t t)
 {
     struct shared *s = arg;
-    size_t n = kit_batch_size(k, 8), len = kit_value_size(k, 1000);
+    size_t n = kit_batch_size(k, WRITES), len = kit_value_size(k, 1000);
     kvs_xfer *all[FLIGHTS];
     for (size_t f = 0; f < FLIGHTS; f++) {
-        struct kit_item items[8];
+        struct kit_item items[WRITES];
         for (size_t i = 0; i < n; i++)
             items[i] = (struct kit_item){kit_key(k, "f%zu.%zu.%zu", t, f, i),
-                                         kit_value(k, len, 8 * f + i).data, len};
+                                         kit_value(k, len, WRITES * f + i).data, len};
         all[f] = kit_prep(k, s->e[t], KVS_WRITE, items, n);
         kit_post(all[f]);
     }
@@ -151,8 +152,8 @@ static void fly(struct kit *k, void *arg, size_t t)
     }
     for (size_t f = 0; f < FLIGHTS; f++)
         for (size_t i = 0; i < n; i++)
-            kit_expect(k, s->e[t], kit_key(k, "f%zu.%zu.%zu", t, f, i), kit_value(k, len, 8 * f + i).data,
-                       len);
+            kit_expect(k, s->e[t], kit_key(k, "f%zu.%zu.%zu", t, f, i),
+                       kit_value(k, len, WRITES * f + i).data, len);
 }
 
 static void concurrent_flights(struct kit *k)
@@ -215,8 +216,8 @@ static const struct kit_case cases[] = {
      .tags = "concurrency",
      .fn = concurrent_open},
     {.id = "concurrent.flights",
-     .title = "128 transfers in flight from four threads",
-     .explain = "Four threads post 32 transfers of 8 writes each before they wait for the first, and read "
+     .title = "64 transfers in flight from four threads",
+     .explain = "Four threads post 16 transfers of 4 writes each before they wait for the first, and read "
                 "all values "
                 "afterwards.",
      .requirements = "KVS-REQ-135 KVS-REQ-150 KVS-REQ-434",

@@ -108,6 +108,7 @@ static void list_engine_prefix(struct kit *k)
     kvs_engine *e, *plain = kit_open(k);
     struct kit_key keys[5], outside[2];
     size_t sizes[5], outside_sizes[2];
+    kit_needs_two_configurations(k);
     if (kit_has_prefix(k))
         kit_not_supported(k, "the run's own parameters have a prefix");
     fill(k, plain, "p:", 5, keys, sizes);

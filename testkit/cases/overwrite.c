@@ -41,8 +41,12 @@ static void write_once(struct kit *k)
     struct kit_key key = kit_key(k, "once");
     struct kit_buf first = kit_value(k, len, 1), second = kit_value(k, len - 1, 2);
     kit_put(k, e, key, first.data, len);
-    KIT_STATUS(kvs_put(e, key.data, key.len, second.data, len - 1, NULL), KVS_EXISTS);
-    KIT_STATUS(kvs_put(e, key.data, key.len, first.data, len, NULL), KVS_EXISTS);
+    struct kit_item items[] = {{key, second.data, len - 1}, {key, first.data, len}};
+    for (int i = 0; i < 2; i++) {
+        kvs_xfer *x = kit_prep(k, e, KVS_WRITE, &items[i], 1);
+        kit_ends(k, x, KVS_EXISTS);
+        kit_release(x);
+    }
     kit_expect(k, e, key, first.data, len);
 }
 

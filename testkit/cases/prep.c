@@ -174,7 +174,10 @@ static void prep_value_limit(struct kit *k)
         kit_not_supported(k, "there is no limit, or one above 64 MiB");
     struct kit_key key = kit_key(k, "value");
     struct kit_buf v = kit_value(k, max + 1, 1);
-    KIT_STATUS(kvs_put(e, key.data, key.len, v.data, max + 1, NULL), KVS_TOO_LARGE);
+    struct kit_item item = {key, v.data, max + 1};
+    kvs_xfer *x = NULL;
+    KIT_STATUS(kit_try_prep(k, e, KVS_WRITE, &item, 1, NULL, &x, NULL), KVS_TOO_LARGE);
+    KIT_STATUS(kit_try_prep(k, e, KVS_READ, &item, 1, NULL, &x, NULL), KVS_TOO_LARGE);
     kit_put(k, e, key, v.data, max);
     kit_expect(k, e, key, v.data, max);
 }

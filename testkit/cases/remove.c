@@ -59,8 +59,9 @@ static void remove_then_write(struct kit *k)
     struct kit_key key = kit_key(k, "reborn");
     size_t len = kit_value_size(k, 900);
     for (size_t round = 0; round < 10; round++) {
-        kit_put(k, e, key, kit_value(k, len - round, round).data, len - round);
-        kit_expect(k, e, key, kit_value(k, len - round, round).data, len - round);
+        size_t now = len > round ? len - round : 0;
+        kit_put(k, e, key, kit_value(k, now, round).data, now);
+        kit_expect(k, e, key, kit_value(k, now, round).data, now);
         KIT_STATUS(kvs_remove(e, key.data, key.len, NULL), KVS_OK);
     }
 }

@@ -9,6 +9,7 @@ static void ttl_expires(struct kit *k)
     kvs_engine *e, *plain = kit_open(k);
     struct kit_key key = kit_key(k, "mortal"), stays = kit_key(k, "stays");
     struct kit_buf v = kit_value(k, kit_value_size(k, 100), 1), to = kit_buf(k, v.len, KIT_AT_END);
+    kit_needs_two_configurations(k);
     KIT_STATUS_ERR(kit_open_with(k, "ttl", "500ms", &e, &err), KVS_OK, &err);
     kit_put(k, plain, stays, v.data, v.len);
     kit_put(k, e, key, v.data, v.len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The defects of rogue.c; one plugin is built for each. */
+/* The defects of rogue.c, and honest stores that can do less than others; one plugin is built for each. */
 #ifndef KVSLOT_ROGUE_DEFECTS_H
 #define KVSLOT_ROGUE_DEFECTS_H
 
@@ -36,7 +36,11 @@ enum defect {
     LEAVES_CHILD, /* a process that goes on */
     PRINTS_MUCH,  /* 20 MB at each open; and a wrong QUERY size */
     OPEN_FAILS,
-    FIRST_ASYNC, /* from here on the async shape */
+    HONEST_WRITE_ONCE, /* no defect: writes once, and says so */
+    HONEST_MINIMAL,    /* no defect: READ and WRITE once, and nothing else */
+    HONEST_SMALL, /* no defect: small limits, serial, memory must be registered, keys in another memory type
+                   */
+    FIRST_ASYNC,  /* from here on the async shape */
     ASYNC_NO_DEFECT = FIRST_ASYNC,
     COMPLETES_TWICE,
     COMPLETES_EARLY, /* a READ is OK before its data is there */

@@ -52,8 +52,8 @@ static int put(const struct kvs_io *io)
     const uint8_t *from = io->iovcnt > 0 ? io->iov[0].iov_base : NULL;
     if (defect == LOST_WRITE || (defect == STALE_READ && v))
         return KVS_OK;
-    if (defect == WRITE_ONCE_OK && v)
-        return KVS_OK;
+    if (v && (defect == WRITE_ONCE_OK || defect == HONEST_WRITE_ONCE || defect == HONEST_MINIMAL))
+        return defect == WRITE_ONCE_OK ? KVS_OK : KVS_EXISTS;
     uint8_t *data = malloc(io->len + 1);
     if (!v) {
         v = calloc(1, sizeof(*v));
@@ -248,6 +248,17 @@ static void print_much(void)
     fflush(stdout);
 }
 
+/* Does a file of this process hold the text. */
+static bool holds(const char *file, const char *text)
+{
+    char buf[65536];
+    FILE *f = fopen(file, "r");
+    size_t n = f ? fread(buf, 1, sizeof(buf), f) : 0;
+    if (f)
+        fclose(f);
+    return memmem(buf, n, text, strlen(text)) != NULL;
+}
+
 static int rogue_load(const struct kvs_host *h)
 {
     host = h;
@@ -268,6 +279,10 @@ static int rogue_open(void *eng, void *ctx, struct kvs_limits *limits)
         return KVS_IO;
     if (defect == PRINTS_MUCH)
         print_much();
+    const char *secret = *(const char **)eng;
+    if (defect == LEAKS_SECRET &&
+        (holds("/proc/self/cmdline", secret) || holds("/proc/self/environ", secret)))
+        abort();
     return defect == OPEN_FAILS ? host->fail(ctx, KVS_ACCESS, "the rogue does not open") : KVS_OK;
 }
 
@@ -289,16 +304,23 @@ static const struct kvs_param params[] = {
     {.name = "pidfile", .help = "Where the id of the process goes that one of the rogues leaves"},
 };
 
-#define CAPS                                                                                                 \
-    (KVS_CAP_READ | KVS_CAP_WRITE | KVS_CAP_QUERY | KVS_CAP_REMOVE | KVS_CAP_LIST | KVS_CAP_RANGE |          \
-     KVS_CAP_SIZE_CHECK | KVS_CAP_READ_ATOMIC | KVS_CAP_CONSISTENCY | KVS_CAP_QUERY_SIZE |                   \
-     (ROGUE_DEFECT == WRITE_ONCE_OK ? 0 : KVS_CAP_OVERWRITE))
+#define WRITES_ONCE (ROGUE_DEFECT == WRITE_ONCE_OK || ROGUE_DEFECT == HONEST_WRITE_ONCE)
+#define MORE_CAPS                                                                                            \
+    (KVS_CAP_QUERY | KVS_CAP_REMOVE | KVS_CAP_LIST | KVS_CAP_RANGE | KVS_CAP_SIZE_CHECK |                    \
+     KVS_CAP_READ_ATOMIC | KVS_CAP_CONSISTENCY | KVS_CAP_QUERY_SIZE | (WRITES_ONCE ? 0 : KVS_CAP_OVERWRITE))
+#define CAPS            (KVS_CAP_READ | KVS_CAP_WRITE | (ROGUE_DEFECT == HONEST_MINIMAL ? 0 : MORE_CAPS))
+#define NONE            (ROGUE_DEFECT == HONEST_MINIMAL ? (0xffff & ~(KVS_CAP_READ | KVS_CAP_WRITE)) : 0)
+#define SMALL(limit)    (ROGUE_DEFECT == HONEST_SMALL ? (limit) : 0)
+#define IF_BLOCKING(fn) (ROGUE_DEFECT < FIRST_ASYNC ? (fn) : NULL)
+#define IF_MORE(fn)     (ROGUE_DEFECT < FIRST_ASYNC && ROGUE_DEFECT != HONEST_MINIMAL ? (fn) : NULL)
 
 /* clang-format off */
-KVS_BACKEND_DEFINE(rogue, .name = ROGUE_NAME, .version = "1", .summary = "In memory, with one defect",
-    .params = params, .nparams = sizeof(params) / sizeof(params[0]), .thread_model = KVS_THREADS_PARALLEL,
-    .flags = KVS_F_EMULATED, .caps_native = CAPS, .engine_priv = sizeof(const char *), .load = rogue_load,
-    .open = rogue_open, .put = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL,
-    .get = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL, .query = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL,
-    .remove = ROGUE_DEFECT < FIRST_ASYNC ? rogue_io : NULL,
-    .submit = ROGUE_DEFECT < FIRST_ASYNC ? NULL : rogue_submit, .list = rogue_list)
+KVS_BACKEND_DEFINE(rogue, .name = ROGUE_NAME, .version = "1", .summary = "In memory, with one defect at most",
+    .params = params, .nparams = sizeof(params) / sizeof(params[0]),
+    .thread_model = ROGUE_DEFECT == HONEST_SMALL ? KVS_THREADS_SERIAL : KVS_THREADS_PARALLEL,
+    .remote_mems = SMALL(KVS_MEM_MASK(KVS_MEM_OBJECT)), .flags = KVS_F_EMULATED | SMALL(KVS_F_NEEDS_REGISTRATION),
+    .caps_native = CAPS, .caps_none = NONE, .max_value = SMALL(100), .max_key = SMALL(34), .max_batch = SMALL(2),
+    .engine_priv = sizeof(const char *), .load = rogue_load, .open = rogue_open,
+    .put = IF_BLOCKING(rogue_io), .get = IF_BLOCKING(rogue_io), .query = IF_MORE(rogue_io),
+    .remove = IF_MORE(rogue_io), .submit = ROGUE_DEFECT < FIRST_ASYNC ? NULL : rogue_submit,
+    .list = ROGUE_DEFECT == HONEST_MINIMAL ? NULL : rogue_list)

@@ -90,7 +90,8 @@ uint64_t kit_seed(const struct kit *k);
 uint64_t kit_run_number(const struct kit *k);
 /** A time limit with the run's multiplier. */
 uint64_t kit_time(const struct kit *k, uint64_t ns);
-/** As kit_time(k, KIT_WAIT_NS), but at most until shortly before the case's deadline. */
+/** Longest that a case waits for one thing: half of its time, and at most until shortly before its deadline,
+ * so that it can still say for what. */
 uint64_t kit_wait_ns(const struct kit *k);
 /** Monotonic. */
 uint64_t kit_now(void);
@@ -104,12 +105,16 @@ int kit_open_with(struct kit *k, const char *name, const char *value, kvs_engine
 /** Closes an engine now, and asserts that it closes. */
 void kit_close_at(struct kit_at at, struct kit *k, kvs_engine *e);
 #define kit_close(k, e) kit_close_at(KIT_HERE, (k), (e))
+/** Ends the case as NOT_SUPPORTED where the process can have one configuration only. */
+void kit_needs_two_configurations(struct kit *k);
 /** The case has closed or abandoned the engine itself. */
 void kit_forget(struct kit *k, kvs_engine *e);
 /** The limits of the target, as the kit's own look at it found them. */
 const struct kvs_limits *kit_limits(const struct kit *k);
 /** Is the capability native or emulated. */
 bool kit_has(const struct kit *k, uint64_t cap);
+/** Does the backend take registered memory only; kvs_put, kvs_get and kvs_get_alloc are then refused. */
+bool kit_needs_registration(const struct kit *k);
 /** A memory type that the backend takes for places of values. */
 uint32_t kit_remote_type(kvs_engine *e);
 /** `want`, or the largest value that the store takes if that is less. */

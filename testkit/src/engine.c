@@ -51,6 +51,12 @@ int kit_open_with(struct kit *k, const char *name, const char *value, kvs_engine
     return rc;
 }
 
+void kit_needs_two_configurations(struct kit *k)
+{
+    if (kit_limits(k)->flags & KVS_F_ONCE_PER_PROCESS)
+        kit_not_supported(k, "the backend takes one configuration a process");
+}
+
 kvs_engine *kit_open(struct kit *k)
 {
     struct kvs_error err = {0};
@@ -70,9 +76,10 @@ void kit_close_at(struct kit_at at, struct kit *k, kvs_engine *e)
         kit_hang_at(at, "kvs_engine_close does not end: %s", err.text);
     kit_status_at(at, "kvs_engine_close", rc, KVS_OK, err.text);
     if (violations > 0)
-        kit_fail_at(
-            at, "the backend completed ios wrongly %llu times (KVS-REQ-150: each io completes exactly once)",
-            (unsigned long long)violations);
+        kit_fail_at(at,
+                    "the backend broke its contract %llu times, as the output says; completing an io twice "
+                    "is one way",
+                    (unsigned long long)violations);
 }
 
 void kit_engines_end(struct kit *k)
@@ -90,6 +97,11 @@ const struct kvs_limits *kit_limits(const struct kit *k)
 bool kit_has(const struct kit *k, uint64_t caps)
 {
     return caps_have(kit_limits(k), caps);
+}
+
+bool kit_needs_registration(const struct kit *k)
+{
+    return kit_limits(k)->flags & KVS_F_NEEDS_REGISTRATION;
 }
 
 uint32_t kit_remote_type(kvs_engine *e)

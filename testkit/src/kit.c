@@ -30,8 +30,7 @@ uint64_t kit_time(const struct kit *k, uint64_t ns)
 
 uint64_t kit_wait_ns(const struct kit *k)
 {
-    uint64_t now = kit_now(), want = kit_time(k, KIT_WAIT_NS);
-    uint64_t margin = kit_time(k, KVS_SEC(1));
+    uint64_t now = kit_now(), want = k->cfg->timeout_ns / 2, margin = k->cfg->timeout_ns / 20;
     uint64_t left = k->deadline_ns > now + margin ? k->deadline_ns - now - margin : 0;
     return want < left ? want : left;
 }
