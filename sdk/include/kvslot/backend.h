@@ -407,7 +407,8 @@ struct kvs_backend {
 
     /**
      * Makes a worker ready: a connection, say. What it fails with ends the io that the worker had
-     * in hand, and it is called again for the next. Not required: workers need nothing.
+     * in hand, and it is called again for the next, with `worker` zeroed again. Not required:
+     * workers need nothing.
      *
      * Threads: each worker, before its first io; of a serial engine there is one.
      *

@@ -202,9 +202,9 @@ KVS_EXPORT void kvs_free(void *p);
  * @return
  *  - KVS_OK
  *  - KVS_NOT_FOUND: there is no such file.
- *  - KVS_INVALID_PARAM: it is no plugin or not named as one, has another API number, an incomplete
- *    table, a parameter of the SDK's own, or a name that another file or registered backend has
- *    already.
+ *  - KVS_INVALID_PARAM: it is no plugin or not named as one, has another API number, was compiled
+ *    against larger structures of the host's than this one has, has an incomplete table, a
+ *    parameter of the SDK's own, or a name that another file or registered backend has already.
  *  - KVS_ACCESS: it cannot be read; or it or its folder is writable by others while the process
  *    runs as root or set-uid.
  *  - KVS_IO, KVS_NO_MEMORY: of this process.
