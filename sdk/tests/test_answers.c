@@ -109,6 +109,46 @@ static void each_has_its_own(void **state)
     }
 }
 
+/* Writes or reads 8 bytes at `data` by way of a registration, or of a dev_id where that is NULL. */
+static int by_way_of(uint32_t op, uint32_t type, kvs_mem *m, uint64_t dev_id, const char *data)
+{
+    struct ask a;
+    ask_lists(&a, op, 1, (void *)(uintptr_t)data, 8);
+    a.remote.type = type;
+    a.r[0] = (struct kvs_desc){.mem = m, .dev_id = dev_id, .len = 8};
+    return run_ask(e, &a);
+}
+
+/* KVS-REQ-056 KVS-REQ-057 KVS-REQ-060: two registrations that differ in nothing but the key are two, and the
+ * end of one leaves the other as it was, of whatever memory type */
+static void each_registration_has_its_key(void **state)
+{
+    (void)state;
+    kvs_mem *k1 = registered(e, KVS_MEM_OBJECT, 7, "k1", 0, 8),
+            *k2 = registered(e, KVS_MEM_OBJECT, 7, "k2", 0, 8);
+    assert_int_equal(by_way_of(KVS_WRITE, KVS_MEM_OBJECT, k1, 7, "11111111"), KVS_OK);
+    assert_int_equal(toy_count(), 1);
+    assert_int_equal(by_way_of(KVS_WRITE, KVS_MEM_OBJECT, k2, 7, "22222222"), KVS_OK);
+    assert_int_equal(kvs_get(e, "k1", 2, buf, 8, NULL), KVS_OK);
+    assert_memory_equal(buf, "11111111", 8);
+    assert_int_equal(by_way_of(KVS_READ, KVS_MEM_OBJECT, k2, 7, buf), KVS_OK);
+    assert_memory_equal(buf, "22222222", 8);
+    deregistered(e, k2);
+    assert_int_equal(by_way_of(KVS_WRITE, KVS_MEM_OBJECT, NULL, 7, "33333333"), KVS_OK);
+    assert_int_equal(kvs_get(e, "k1", 2, buf, 8, NULL), KVS_OK);
+    assert_memory_equal(buf, "33333333", 8);
+    kvs_mem *dram = registered(e, KVS_MEM_DRAM, 7, "other", 0, 8);
+    deregistered(e, dram);
+    assert_int_equal(by_way_of(KVS_READ, KVS_MEM_OBJECT, NULL, 7, buf), KVS_OK);
+    assert_memory_equal(buf, "33333333", 8);
+    deregistered(e, k1);
+    /* The number is free again, for another key. */
+    k2 = registered(e, KVS_MEM_OBJECT, 7, "k2", 0, 8);
+    assert_int_equal(by_way_of(KVS_READ, KVS_MEM_OBJECT, NULL, 7, buf), KVS_OK);
+    assert_memory_equal(buf, "22222222", 8);
+    deregistered(e, k2);
+}
+
 /* KVS-REQ-376: presence is an answer for each key, and the transfer is OK */
 static void presence(void **state)
 {
@@ -266,6 +306,7 @@ int main(void)
         WITH_ENGINE(what_a_read_reports),
         WITH_ENGINE(mismatch_of_the_store),
         WITH_ENGINE(each_has_its_own),
+        WITH_ENGINE(each_registration_has_its_key),
         WITH_ENGINE(presence),
         WITH_ENGINE(failed_queries),
         WITH_ENGINE(one_submit_for_many_keys),
