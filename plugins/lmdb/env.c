@@ -196,10 +196,11 @@ static bool whole(MDB_env *mdb)
     struct stat st;
     MDB_envinfo info;
     MDB_stat stat;
-    if (mdb_env_get_fd(mdb, &fd) != 0 || fstat(fd, &st) != 0)
-        return false;
     mdb_env_info(mdb, &info);
     mdb_env_stat(mdb, &stat);
+    /* The file's length last: a commit of another process writes its pages before it names them. */
+    if (mdb_env_get_fd(mdb, &fd) != 0 || fstat(fd, &st) != 0)
+        return false;
     return (uint64_t)st.st_size / stat.ms_psize > info.me_last_pgno;
 }
 
@@ -212,7 +213,11 @@ static int check_database(struct env *env, struct env_text *text)
         env_say(text, "the environment in '%s' is damaged: data.mdb is shorter than its content", env->path);
         return KVS_BACKEND;
     }
-    int rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+    int rc;
+    /* Another process may have grown the file since it was opened here, and may do so again meanwhile. */
+    do {
+        rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+    } while (rc == MDB_MAP_RESIZED && (rc = mdb_env_set_mapsize(env->mdb, 0)) == 0);
     if (rc == 0) {
         rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
         if (rc == 0)
