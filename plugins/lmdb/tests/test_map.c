@@ -3,7 +3,9 @@
 #include "util.h"
 
 #include <pthread.h>
+#include <spawn.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 static void number(char *key, size_t size, int i)
 {
@@ -158,6 +160,40 @@ static void test_grown_elsewhere(void **state)
     }
 }
 
+/* KVS-REQ-362: opening beside a process that makes the file larger all the time */
+static void test_open_while_it_grows(void **state)
+{
+    (void)state;
+    char folder[600];
+    int wstatus;
+    pid_t writer;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    close_engine(open_at(folder, "&map_size=64KiB"));
+    char program[4096], what[] = "write-1000";
+    snprintf(program, sizeof(program), "%s", self);
+    char *const argv[] = {program, what, folder, NULL};
+    assert_int_equal(posix_spawn(&writer, program, NULL, NULL, argv, environ), 0);
+    do {
+        close_engine(open_at(folder, "&map_size=64KiB"));
+    } while (waitpid(writer, &wstatus, WNOHANG) == 0);
+    assert_true(WIFEXITED(wstatus));
+    assert_int_equal(WEXITSTATUS(wstatus), 0);
+}
+
+static int write_1000(const char *folder)
+{
+    static const char value[20000];
+    char key[16];
+    int status = KVS_OK;
+    kvs_engine *engine = open_at(folder, "&map_size=64KiB");
+    for (int i = 0; i < 1000 && status == KVS_OK; i++) {
+        snprintf(key, sizeof(key), "%d", i);
+        status = put_text(engine, key, value, sizeof(value));
+    }
+    close_engine(engine);
+    return status == KVS_OK ? 0 : 1;
+}
+
 static int write_4mib(const char *folder)
 {
     kvs_engine *engine = open_at(folder, "&map_size=64KiB");
@@ -174,11 +210,14 @@ int main(int argc, char **argv)
     self = argv[0];
     if (argc == 3 && strcmp(argv[1], "write-4MiB") == 0)
         return write_4mib(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "write-1000") == 0)
+        return write_1000(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_grow),
         cmocka_unit_test(test_grow_for_one),
         cmocka_unit_test(test_grown_elsewhere),
+        cmocka_unit_test(test_open_while_it_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
