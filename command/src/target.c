@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TARGET: a backend's name, a URI, or a plugin's file. */
+/* TARGET: a backend's name, a URI, or a plugin's file. KVS-REQ-527 */
 #include "command.h"
 
 #include <string.h>

@@ -49,6 +49,14 @@ done
 refuse 2 'key has 512 bytes.*511' query "$store?prefix=$(printf '%0511d' 0)" k
 refuse 2 '1000' put "$shy" k /proc/kallsyms
 
+# What is a plugin's file, a URI, a name: KVS-REQ-527
+refuse 3 "plugin './nodir:x' cannot be loaded" info ./nodir:x
+refuse 3 "plugin 'x\.so' cannot be loaded" info x.so
+refuse 3 "no backend 'x'" info x:/nodir/y.so
+refuse 3 "no backend 'so'" info so
+cp "$shy" ./kvslot-shy.so
+succeed info kvslot-shy.so
+
 # Files that are no plugins.
 mkdir folder
 refuse 2 "folder'? is a (folder|directory)" info ./folder

@@ -29,6 +29,7 @@ refuse 1 'password is wrong' conform "$shy" -p password=geheim-not
 ! grep -q geheim err || fail "a secret is shown: $(cat err)"
 
 # A store that does not keep what it is given: fail, exit code 1, table on standard output, one sentence beside it.
+# KVS-REQ-517
 code=0
 run conform "$shy" -p password=geheim --filter 'roundtrip.*' --json report >out 2>err || code=$?
 [ "$code" -eq 1 ] || fail "conform of a bad store exited with $code: $(cat out err)"

@@ -78,10 +78,10 @@ run get "$store" key /dev/stdout | cmp - value || fail "/dev/stdout as a pipe"
 } >all
 [ "$(wc -c <all)" -eq $((1000003 + 13)) ] || fail "/dev/stdout as a file has $(wc -c <all) bytes"
 mkfifo pipe
-cat pipe >read &
+cat pipe >from-pipe &
 run get "$store" key pipe
 wait
-same value read
+same value from-pipe
 [ -p pipe ] || fail "the pipe was replaced"
 code=0
 run get "$store" key >/dev/full 2>err || code=$?

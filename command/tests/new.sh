@@ -31,7 +31,12 @@ awk 'length > 110 { print FILENAME ": " FNR ": too long"; bad = 1 } END { exit b
 "$(dirname -- "$cmake")/ctest" --test-dir build --output-on-failure >../test.log 2>&1 || { cat ../test.log; fail "its test"; }
 grep -q '1/1 Test.*conformance.*Passed' ../test.log || { cat ../test.log; fail "no test ran"; }
 
-# By hand, as its README says, and by name.
+# It links nothing of kvslot. KVS-REQ-413
+readelf -d build/kvslot-my-store2.so >../dynamic
+grep -q NEEDED ../dynamic || fail "readelf says nothing of libraries"
+! grep 'NEEDED.*kvslot' ../dynamic || fail "the plugin links kvslot"
+
+# By hand, as its README says, and by name. KVS-REQ-435
 succeed conform build/kvslot-my-store2.so -p max_value=1MiB --filter 'roundtrip.*'
 grep -q '^verdict: pass' out || fail "verdict: $(cat out)"
 KVSLOT_PLUGIN_PATH=build
