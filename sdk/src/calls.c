@@ -95,6 +95,16 @@ int kvs_call_poll(kvs_engine *e, int max)
     return rc;
 }
 
+/* Not traced: it would stand between all that is. */
+int kvs_call_poll_fd(kvs_engine *e)
+{
+    uint64_t start = enter(e);
+    int fd = e->be->poll_fd(e->priv);
+    (void)leave(e, start);
+    kvs_turn_end();
+    return fd;
+}
+
 /* An emulated QUERY: the value's size is what a READ of no bytes finds. */
 static int query_by_get(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io)
 {
@@ -183,7 +193,7 @@ int kvs_call_register(kvs_engine *e, struct kvs_mem *m, const struct kvs_desc *d
     if (!e->be->on_register)
         return KVS_OK;
     uint64_t start = enter(e);
-    int rc = e->be->on_register(e->priv, m->priv, desc);
+    int rc = e->be->on_register(e->priv, m->priv, m->type, desc);
     uint64_t took = leave(e, start);
     TRACE("on_register(dev_id %llu, %llu bytes) = %s", (unsigned long long)m->dev_id,
           (unsigned long long)m->len, kvs_status_name(rc));

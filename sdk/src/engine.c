@@ -117,6 +117,10 @@ static int choose_shape(kvs_engine *e)
     const struct kvs_backend *be = e->be;
     e->blocking = !be->submit || ((e->limits.flags & KVS_F_USE_BLOCKING) && be->put && be->get);
     e->polls = !e->blocking && be->poll && !(e->limits.flags & KVS_F_NO_POLL);
+    if (e->blocking) { /* it is never called */
+        e->limits.caps_native &= ~(uint64_t)KVS_CAP_CANCEL;
+        e->limits.caps_none |= KVS_CAP_CANCEL;
+    }
     e->serial = e->limits.thread_model == KVS_THREADS_SERIAL;
     uint64_t threads = e->serial ? 1 : number(e, "threads");
     if (e->polls && (e->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) < 0)

@@ -151,7 +151,7 @@ struct kvs_engine {
     bool service_started, service_stop;
     bool service_asleep;    /* every post wakes it */
     uint64_t service_until; /* one with an earlier deadline wakes it; 0: it does not sleep */
-    kvs_cond owner_left; /* poll ownership changed, or a poll completed something */
+    kvs_cond owner_left;    /* poll ownership changed, or a poll completed something */
     bool owned, owned_by_service;
     uint32_t owner_waiters;
 
@@ -168,6 +168,7 @@ void kvs_call_close(kvs_engine *e);
 int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x);
 void kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x);
 int kvs_call_poll(kvs_engine *e, int max);
+int kvs_call_poll_fd(kvs_engine *e);
 /* put, get, query or remove, as the batch's op says. */
 int kvs_call_io(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io);
 int kvs_call_worker_open(kvs_engine *e, void *worker);
@@ -190,7 +191,8 @@ bool kvs_turn_inside(void);
 void kvs_turn_add_done(struct kvs_xfer *x);
 /* One that is abandoned and has ended is freed by then: that calls the backend too. */
 void kvs_turn_add_free(struct kvs_xfer *x);
-/* kvs_xfer_drop by a call of the SDK's own: what it leads to is this thread's, as what came up in the backend. */
+/* kvs_xfer_drop by a call of the SDK's own: what it leads to is this thread's, as what came up in the
+ * backend. */
 void kvs_turn_drop(struct kvs_xfer *x);
 /* In a done function of this thread: the post is kept for its end. False elsewhere. */
 bool kvs_turn_add_post(struct kvs_xfer *x);
@@ -230,8 +232,8 @@ static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
 
 /* A post that was kept by a turn: as kvs_xfer_post, but an error ends every io. */
 void kvs_post_late(struct kvs_xfer *x);
-/* Posts again a transfer from its own done function; false where the engine takes no more posts. */
-bool kvs_post_again(struct kvs_xfer *x);
+/* Posts again a transfer from its own done function. */
+void kvs_post_again(struct kvs_xfer *x);
 /* Submits a batch that waited, with a hold on it; `first`: in front of the others, should it have to wait on.
  */
 void kvs_submit_late(struct kvs_xfer *x, bool first);

@@ -12,7 +12,8 @@ struct kvs_params;
 
 /* Parses `target` (a name or URI whose scheme belongs to `backend`) and the caller's values. */
 int kvs_params_resolve(const struct kvs_backend *backend, const char *target,
-                       const struct kvs_param_value *values, size_t n, struct kvs_params **out, struct kvs_error *err);
+                       const struct kvs_param_value *values, size_t n, struct kvs_params **out,
+                       struct kvs_error *err);
 /* NULL is fine. Secrets are wiped. */
 void kvs_params_free(struct kvs_params *params);
 
@@ -23,8 +24,8 @@ int kvs_params_i64(const struct kvs_params *params, const char *name, int64_t *o
 /* Is `name` one of the SDK's parameters, or kept for one: no backend may declare it. */
 bool kvs_param_reserved(const char *name);
 
-/* The scheme or name of a target ("lmdb" of "lmdb:/dir" and of "lmdb"; "redis" of "redis+unix:/s"): how long it is,
- * or 0 where the target is no well-formed name or URI. */
+/* The scheme or name of a target ("lmdb" of "lmdb:/dir" and of "lmdb"; "redis" of "redis+unix:/s"): how long
+ * it is, or 0 where the target is no well-formed name or URI. */
 size_t kvs_target_scheme(const char *target);
 
 #endif

@@ -226,21 +226,24 @@ void kvs_post_late(struct kvs_xfer *x)
     kvs_xfer_drop(x, 1);
 }
 
-bool kvs_post_again(struct kvs_xfer *x)
+void kvs_post_again(struct kvs_xfer *x)
 {
-    if (kvs_a32_load(&x->engine->closing))
-        return false;
     /* The count goes from the done function's own to the new round's in one store: no other thread sees an
      * end. */
     struct before before;
     int rc = begin(x, &before);
+    const char *why = NULL;
+    if (rc == KVS_OK && kvs_a32_load(&x->engine->closing)) {
+        /* The post was accepted before the engine began to close: it has an end of its own. */
+        rc = KVS_CANCELED;
+        why = "the engine was closed before the backend took it";
+    }
     if (rc == KVS_OK) {
         kvs_post_late(x);
     } else {
-        kvs_settle_range(x, 0, x->count, rc, NULL);
+        kvs_settle_range(x, 0, x->count, rc, why);
         kvs_xfer_drop(x, 1);
     }
-    return true;
 }
 
 void kvs_submit_late(struct kvs_xfer *x, bool first)

@@ -62,7 +62,7 @@ static void owner_sleep(kvs_engine *e, uint64_t until, bool failed)
     uint64_t now = kvs_now_ns();
     if (now >= until)
         return;
-    int fd = failed ? -1 : e->be->poll_fd(e->priv);
+    int fd = failed ? -1 : kvs_call_poll_fd(e);
     uint64_t most = fd < 0 ? BLIND_NAP : OWNER_NAP, nap = until - now < most ? until - now : most;
     struct timespec t = kvs_timespec(nap);
     struct pollfd fds[2] = {{.fd = e->event_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};

@@ -14,6 +14,38 @@ static void give_back(kvs_xfer *x)
         kvs_xfer_abandon(x);
 }
 
+/* Where the backend takes registered memory only. The key, so that its limits are kept; a dev_id that stands
+ * for nothing, so that no descriptor finds it. */
+static int register_for_call(kvs_engine *e, struct kvs_desc *desc, const struct kvs_key *key,
+                             struct kvs_error *err)
+{
+    if (key->len == 0 || !key->data)
+        return KVS_OK; /* prep refuses it, in its own words */
+    struct kvs_desc place = {.addr = desc->addr,
+                             .len = desc->len,
+                             .dev_id = UINT64_MAX,
+                             .meta_info = key->data,
+                             .meta_len = key->len};
+    return kvs_mem_register(e, KVS_MEM_DRAM, &place, &desc->mem, err);
+}
+
+/* Runs a prepared transfer of one descriptor to its end. */
+static int run(kvs_xfer *x, uint64_t *bytes, struct kvs_error *err)
+{
+    int rc = kvs_xfer_post(x);
+    if (rc == KVS_IN_PROG)
+        rc = kvs_xfer_wait(x, KVS_FOREVER);
+    int status = rc;
+    const char *text = "";
+    if (kvs_xfer_check(x) != KVS_NOT_POSTED)
+        kvs_xfer_result(x, 0, &status, bytes, &text);
+    if (rc == KVS_OK)
+        rc = status;
+    if (rc != KVS_OK)
+        kvs_err_set(err, rc, "%s", text[0] ? text : kvs_status_text(rc));
+    return rc;
+}
+
 /* Where it fails, *owned (may be NULL) goes with the transfer: the store may still write to it for a while.
  */
 static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, const void *data, uint64_t len,
@@ -26,26 +58,22 @@ static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, cons
         .size = sizeof req, .op = op, .local = op < KVS_QUERY ? &local : NULL, .keys = &k, .nkeys = 1};
     if (kvs_turn_in_done())
         return kvs_err_set(err, KVS_NOT_ALLOWED, "a call that waits cannot be made inside a done function");
-    kvs_xfer *x;
-    int rc = kvs_xfer_prep(e, &req, &x, err);
-    if (rc != KVS_OK)
-        return rc;
-    rc = kvs_xfer_post(x);
-    if (rc == KVS_IN_PROG)
-        rc = kvs_xfer_wait(x, KVS_FOREVER);
-    int status = rc;
-    const char *text = "";
-    if (kvs_xfer_check(x) != KVS_NOT_POSTED)
-        kvs_xfer_result(x, 0, &status, bytes, &text);
+    int rc = KVS_OK;
+    if (op < KVS_QUERY && kvs_engine_usable(e) == KVS_OK && (e->limits.flags & KVS_F_NEEDS_REGISTRATION))
+        rc = register_for_call(e, &desc, &k, err);
+    kvs_xfer *x = NULL;
     if (rc == KVS_OK)
-        rc = status;
-    if (rc != KVS_OK)
-        kvs_err_set(err, rc, "%s", text[0] ? text : kvs_status_text(rc));
-    if (rc != KVS_OK && owned) {
-        x->owned = *owned;
-        *owned = NULL;
+        rc = kvs_xfer_prep(e, &req, &x, err);
+    if (rc == KVS_OK) {
+        rc = run(x, bytes, err);
+        if (rc != KVS_OK && owned) {
+            x->owned = *owned;
+            *owned = NULL;
+        }
+        give_back(x);
     }
-    give_back(x);
+    if (desc.mem) /* BUSY where the store holds it still: it then goes with the engine */
+        (void)kvs_mem_deregister(e, desc.mem, NULL);
     return rc;
 }
 
@@ -74,6 +102,34 @@ int kvs_remove(kvs_engine *e, const void *key, size_t key_len, struct kvs_error 
     return one(e, KVS_REMOVE, key, key_len, NULL, 0, NULL, NULL, err);
 }
 
+/* One try of kvs_get_alloc: the value as long as it is now. MISMATCH: it has become another in between. */
+static int get_alloc_once(kvs_engine *e, const void *key, size_t key_len, uint64_t max, void **data,
+                          uint64_t *len, struct kvs_error *err)
+{
+    uint64_t size;
+    int rc = kvs_query(e, key, key_len, &size, err);
+    if (rc != KVS_OK)
+        return rc;
+    if (size == KVS_SIZE_UNKNOWN)
+        return kvs_err_set(err, KVS_NOT_SUPPORTED, "backend '%s' cannot tell how long a value is",
+                           e->be->name);
+    if (size > max)
+        return kvs_err_set(err, KVS_TOO_LARGE, "the value has %llu bytes; at most %llu were expected",
+                           (unsigned long long)size, (unsigned long long)max);
+    void *p = malloc(size ? (size_t)size : 1);
+    if (!p)
+        return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a value of %llu bytes",
+                           (unsigned long long)size);
+    rc = one(e, KVS_READ, key, key_len, p, size, NULL, &p, err);
+    if (rc == KVS_OK) {
+        *data = p;
+        *len = size;
+    } else {
+        free(p);
+    }
+    return rc;
+}
+
 int kvs_get_alloc(kvs_engine *e, const void *key, size_t key_len, uint64_t max, void **data, uint64_t *len,
                   struct kvs_error *err)
 {
@@ -81,30 +137,12 @@ int kvs_get_alloc(kvs_engine *e, const void *key, size_t key_len, uint64_t max, 
         return kvs_err_set(err, KVS_INVALID_PARAM, "pointer for the %s is NULL", data ? "length" : "value");
     *data = NULL;
     *len = 0;
+    struct kvs_error last = {KVS_OK, ""};
     int rc = KVS_MISMATCH;
-    for (int i = 0; i < SIZE_TRIES && rc == KVS_MISMATCH; i++) {
-        uint64_t size;
-        rc = kvs_query(e, key, key_len, &size, err);
-        if (rc != KVS_OK)
-            return rc;
-        if (size == KVS_SIZE_UNKNOWN)
-            return kvs_err_set(err, KVS_NOT_SUPPORTED, "backend '%s' cannot tell how long a value is",
-                               e->be->name);
-        if (size > max)
-            return kvs_err_set(err, KVS_TOO_LARGE, "the value has %llu bytes; at most %llu were expected",
-                               (unsigned long long)size, (unsigned long long)max);
-        void *p = malloc(size ? (size_t)size : 1);
-        if (!p)
-            return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a value of %llu bytes",
-                               (unsigned long long)size);
-        rc = one(e, KVS_READ, key, key_len, p, size, NULL, &p, err);
-        if (rc == KVS_OK) {
-            *data = p;
-            *len = size;
-        } else {
-            free(p);
-        }
-    }
+    for (int i = 0; i < SIZE_TRIES && rc == KVS_MISMATCH; i++)
+        rc = get_alloc_once(e, key, key_len, max, data, len, &last);
+    if (rc != KVS_OK && err)
+        *err = last;
     return rc;
 }
 

@@ -126,8 +126,10 @@ void kvs_done_call(struct kvs_xfer *x)
     x->done(x, kvs_xfer_status(x), x->done_arg);
     turn.frames = frame.outer;
     uint64_t seen = kvs_a64_load(&x->word), next;
-    if (frame.wish == KVS_WISH_POST && !(seen & KVS_W_LEAVING) && kvs_post_again(x))
+    if (frame.wish == KVS_WISH_POST && !(seen & KVS_W_LEAVING)) {
+        kvs_post_again(x);
         return;
+    }
     do {
         next = (seen & ~KVS_W_STARTED) - 1;
         if (frame.wish == KVS_WISH_FREE)

@@ -66,8 +66,9 @@ static void in_io(void *eng, void *worker, const struct kvs_batch *batch, struct
         atomic_fetch_add(&wrong, 1);
 }
 
-static int on_register(void *eng, void *mem_priv, const struct kvs_desc *desc)
+static int on_register(void *eng, void *mem_priv, uint32_t type, const struct kvs_desc *desc)
 {
+    (void)type;
     (void)desc;
     check(eng, ENGINE, 0xee, false);
     check(mem_priv, MEM, 0xaa, true);
@@ -119,8 +120,9 @@ static void all_null(void *eng, void *worker, const struct kvs_batch *batch, str
         atomic_fetch_add(&given, 1);
 }
 
-static int null_register(void *eng, void *mem_priv, const struct kvs_desc *desc)
+static int null_register(void *eng, void *mem_priv, uint32_t type, const struct kvs_desc *desc)
 {
+    (void)type;
     (void)desc;
     if (eng || mem_priv)
         atomic_fetch_add(&given, 1);

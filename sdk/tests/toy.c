@@ -218,8 +218,9 @@ static int toy_prep(void *eng, struct kvs_batch *batch)
     return usual(toy.prep_rc);
 }
 
-static int toy_register(void *eng, void *mem_priv, const struct kvs_desc *desc)
+static int toy_register(void *eng, void *mem_priv, uint32_t type, const struct kvs_desc *desc)
 {
+    (void)type;
     (void)eng;
     (void)mem_priv;
     bool refuse =

@@ -7,8 +7,6 @@ static void alloc_sizes(struct kit *k)
     static const size_t sizes[] = {0, 1, 1000, 300000};
     struct kvs_error err = {0};
     kvs_engine *e = kit_open(k);
-    if (kit_needs_registration(k))
-        kit_not_supported(k, "the backend takes registered memory only, which kvs_get_alloc cannot give");
     for (size_t i = 0; i < 4; i++) {
         size_t len = kit_value_size(k, sizes[i]);
         struct kit_key key = kit_key(k, "a%zu", i);
@@ -31,8 +29,6 @@ static void alloc_refused(struct kit *k)
 {
     struct kvs_error err = {0};
     kvs_engine *e = kit_open(k);
-    if (kit_needs_registration(k))
-        kit_not_supported(k, "the backend takes registered memory only, which kvs_get_alloc cannot give");
     struct kit_key key = kit_key(k, "large");
     void *data = &err;
     uint64_t got = 1;
@@ -49,8 +45,6 @@ static void alloc_refused(struct kit *k)
 static void alloc_no_size(struct kit *k)
 {
     kvs_engine *e = kit_open(k);
-    if (kit_needs_registration(k))
-        kit_not_supported(k, "the backend takes registered memory only, which kvs_get_alloc cannot give");
     struct kit_key key = kit_key(k, "sized");
     void *data = &key;
     uint64_t got = 1;

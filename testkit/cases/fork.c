@@ -79,7 +79,7 @@ static void fork_opens(struct kit *k)
         bool once = kit_limits(k)->flags & KVS_F_ONCE_PER_PROCESS;
         int rc = kit_open_with(k, NULL, NULL, &own, &err);
         int n = wrong("kvs_engine_open", rc, once ? KVS_NOT_ALLOWED : KVS_OK);
-        if (rc == KVS_OK && !kit_needs_registration(k)) {
+        if (rc == KVS_OK) {
             n += WRONG(kvs_put(own, two.data, two.len, v.data, v.len, &err), KVS_OK);
             n += WRONG(kvs_get(own, two.data, two.len, v.data, v.len, &err), KVS_OK);
         }
@@ -93,8 +93,7 @@ static void fork_opens(struct kit *k)
     KIT_EQ(await_child(k, pid), 0);
     kit_expect(k, e, one, v.data, v.len);
     kit_put(k, e, kit_key(k, "after"), v.data, v.len);
-    if (kit_has(k, KVS_CAP_SHARED) && !kit_needs_registration(k) &&
-        !(kit_limits(k)->flags & KVS_F_ONCE_PER_PROCESS))
+    if (kit_has(k, KVS_CAP_SHARED) && !(kit_limits(k)->flags & KVS_F_ONCE_PER_PROCESS))
         kit_expect(k, e, two, v.data, v.len);
 #endif
 }

@@ -190,8 +190,9 @@ static void mock_unprep(void *eng, struct kvs_batch *batch)
     count_one(store, &store->counts.unpreps);
 }
 
-static int mock_on_register(void *eng, void *mem_priv, const struct kvs_desc *desc)
+static int mock_on_register(void *eng, void *mem_priv, uint32_t type, const struct kvs_desc *desc)
 {
+    (void)type;
     struct mock_store *store = ((struct mock_engine *)eng)->store;
     (void)mem_priv;
     (void)desc;

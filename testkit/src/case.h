@@ -113,8 +113,6 @@ void kit_forget(struct kit *k, kvs_engine *e);
 const struct kvs_limits *kit_limits(const struct kit *k);
 /** Is the capability native or emulated. */
 bool kit_has(const struct kit *k, uint64_t cap);
-/** Does the backend take registered memory only; kvs_put, kvs_get and kvs_get_alloc are then refused. */
-bool kit_needs_registration(const struct kit *k);
 /** A memory type that the backend takes for places of values. */
 uint32_t kit_remote_type(kvs_engine *e);
 /** `want`, or the largest value that the store takes if that is less. */

@@ -99,11 +99,6 @@ bool kit_has(const struct kit *k, uint64_t caps)
     return caps_have(kit_limits(k), caps);
 }
 
-bool kit_needs_registration(const struct kit *k)
-{
-    return kit_limits(k)->flags & KVS_F_NEEDS_REGISTRATION;
-}
-
 uint32_t kit_remote_type(kvs_engine *e)
 {
     uint32_t mask = kvs_engine_backend(e)->remote_mems, type = KVS_MEM_DRAM;

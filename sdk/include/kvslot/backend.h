@@ -556,15 +556,15 @@ struct kvs_backend {
     void (*unprep)(void *eng, struct kvs_batch *batch);
 
     /**
-     * A registration is being made: `desc` has the address, the length, dev_id, and in meta_info
-     * the key, without prefix. Its failure refuses the registration. Not required: the backend need
-     * not know.
+     * A registration of a memory type (enum kvs_mem_type) is being made: `desc` has the address, the
+     * length, dev_id, and in meta_info the key, without prefix. Its failure refuses the registration. Not
+     * required: the backend need not know.
      *
      * Threads: any that registers; parallel engines: several at once.
      *
      * KVS-REQ-416 KVS-REQ-443 KVS-REQ-556
      */
-    int (*on_register)(void *eng, void *mem_priv, const struct kvs_desc *desc);
+    int (*on_register)(void *eng, void *mem_priv, uint32_t type, const struct kvs_desc *desc);
     /**
      * A registration goes; no prepared transfer has it as local memory. A failure is logged and
      * counted; the registration goes all the same. Not required: there is nothing to do.

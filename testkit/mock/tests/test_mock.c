@@ -354,7 +354,7 @@ static void test_faults(void **state)
     assert_int_equal(fh_one(&engine, KVS_QUERY, "r", NULL, 0, NULL), KVS_NOT_FOUND);
     assert_int_equal(fh_one(&engine, KVS_READ, "k", value, 1, NULL), KVS_OK);
     kvs_mock_set_fault("faults", KVS_MOCK_REGISTER, 0, UINT64_MAX, KVS_ACCESS);
-    assert_int_equal(kvs_mock_backend.on_register(engine.priv, NULL, NULL), KVS_ACCESS);
+    assert_int_equal(kvs_mock_backend.on_register(engine.priv, NULL, KVS_MEM_DRAM, NULL), KVS_ACCESS);
     assert_int_equal(kvs_mock_backend.on_deregister(engine.priv, NULL), KVS_OK);
     assert_int_equal(counts_of("faults").registers, 1);
     assert_int_equal(kvs_mock_set_fault("faults", KVS_MOCK_POINTS, 0, 1, 0), KVS_INVALID_PARAM);
