@@ -11,14 +11,19 @@
 #include <strings.h>
 #include <time.h>
 
-#define MAX_OUTCOMES 4096u
-
 /* Global, as completions arrive with nothing but an io or a token. One lock guards all of it and every
  * outcome. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct fh_io *live[MAX_OUTCOMES]; /* a token's slot is token % MAX_OUTCOMES */
+static LIST_HEAD(, fh_batch) batches = LIST_HEAD_INITIALIZER(batches);
 static uint64_t last_token;
+
+/* An io as this host has it: 16 bytes longer than the backend knows, as those of a later host may be. */
+struct host_io {
+    struct kvs_io io;
+    struct fh_io *outcome;
+    uint64_t unused;
+};
 
 static void settle(struct fh_io *outcome, int status)
 {
@@ -30,7 +35,7 @@ static void settle(struct fh_io *outcome, int status)
 static void fh_complete(struct kvs_io *io, int status)
 {
     pthread_mutex_lock(&lock);
-    settle(live[io->token % MAX_OUTCOMES], status);
+    settle(((struct host_io *)(void *)io)->outcome, status);
     pthread_mutex_unlock(&lock);
 }
 
@@ -38,9 +43,14 @@ static void fh_complete_cb(int rc, void *token)
 {
     uint64_t number = (uint64_t)(uintptr_t)token;
     pthread_mutex_lock(&lock);
-    struct fh_io *outcome = live[number % MAX_OUTCOMES];
-    if (outcome != NULL && outcome->token == number)
-        settle(outcome, rc);
+    struct fh_batch *batch;
+    LIST_FOREACH(batch, &batches, link)
+    {
+        for (uint32_t i = 0; i < batch->batch.count; i++) {
+            if (batch->outcomes[i].token == number)
+                settle(&batch->outcomes[i], rc);
+        }
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -190,8 +200,7 @@ struct fh_batch *fh_batch_new(struct fh_engine *engine, uint32_t op, uint32_t co
 {
     struct fh_batch *batch = calloc(1, sizeof(*batch));
     size_t priv = (engine->backend->io_priv + 15) / 16 * 16;
-    /* Ios are 16 bytes longer than the backend knows, as those of a later host may be. */
-    size_t stride = sizeof(struct kvs_io) + 16;
+    size_t stride = sizeof(struct host_io);
     batch->engine = engine;
     batch->space = calloc(count, stride + priv);
     batch->outcomes = calloc(count, sizeof(struct fh_io));
@@ -205,17 +214,18 @@ struct fh_batch *fh_batch_new(struct fh_engine *engine, uint32_t op, uint32_t co
         io->index = i;
         io->priv = priv != 0 ? batch->space + i * priv : NULL;
         batch->outcomes[i].io = io;
+        ((struct host_io *)(void *)io)->outcome = &batch->outcomes[i];
     }
+    pthread_mutex_lock(&lock);
+    LIST_INSERT_HEAD(&batches, batch, link);
+    pthread_mutex_unlock(&lock);
     return batch;
 }
 
 void fh_batch_free(struct fh_batch *batch)
 {
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < batch->batch.count; i++) {
-        if (live[batch->outcomes[i].token % MAX_OUTCOMES] == &batch->outcomes[i])
-            live[batch->outcomes[i].token % MAX_OUTCOMES] = NULL;
-    }
+    LIST_REMOVE(batch, link);
     pthread_mutex_unlock(&lock);
     free(batch->outcomes);
     free(batch->space);
@@ -243,7 +253,6 @@ static void renew(struct fh_batch *batch)
         outcome->status = FH_OPEN;
         outcome->times = 0;
         outcome->io->actual = KVS_ACTUAL_UNSET;
-        live[outcome->token % MAX_OUTCOMES] = outcome;
     }
     pthread_mutex_unlock(&lock);
 }

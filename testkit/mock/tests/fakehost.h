@@ -5,6 +5,7 @@
 
 #include <kvslot/backend.h>
 #include <kvslot/kvslot.h>
+#include <sys/queue.h>
 
 #define FH_PARAMS 8
 #define FH_OPEN   (-1000) /* an io that has not completed */
@@ -28,6 +29,7 @@ void fh_close(struct fh_engine *engine);
 
 /* A batch, its ios and what became of them. */
 struct fh_batch {
+    LIST_ENTRY(fh_batch) link;
     struct kvs_batch batch;
     struct fh_engine *engine;
     struct fh_io *outcomes;
