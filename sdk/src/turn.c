@@ -121,6 +121,7 @@ enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f)
 
 void kvs_done_call(struct kvs_xfer *x)
 {
+    struct kvs_park *park = kvs_park_of(x);
     struct kvs_frame frame = {x, KVS_WISH_NONE, turn.frames};
     turn.frames = &frame;
     x->done(x, kvs_xfer_status(x), x->done_arg);
@@ -135,11 +136,9 @@ void kvs_done_call(struct kvs_xfer *x)
         if (frame.wish == KVS_WISH_FREE)
             next |= KVS_W_ABANDONED;
     } while (!kvs_a64_cas(&x->word, &seen, next));
-    if (next & KVS_W_COUNT)
-        return;
-    if (seen & KVS_W_WAITER)
-        kvs_park_wake(kvs_park_of(x));
-    if (next & KVS_W_ABANDONED)
+    if (seen & KVS_W_WAITER) /* also where it is held: that is an end for those who wait */
+        kvs_park_wake(park);
+    if ((next & KVS_W_COUNT) == 0 && (next & KVS_W_ABANDONED))
         kvs_xfer_free(x);
 }
 
