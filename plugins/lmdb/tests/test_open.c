@@ -239,7 +239,7 @@ static void test_close_under_load(void **state)
     (void)state;
     enum { N = 64 };
     char folder[600];
-    static char space[N][1000];
+    static char from[N][1000], to[N][1000];
     struct kvs_key keys[N];
     char names[N][8];
     snprintf(folder, sizeof(folder), "%s", fresh_folder());
@@ -249,8 +249,8 @@ static void test_close_under_load(void **state)
     }
     for (int round = 0; round < 100; round++) {
         kvs_engine *engine = open_at(folder, round % 2 ? "&map_size=64KiB&map_max=64KiB" : "");
-        kvs_xfer *writes = prep_batch(engine, KVS_WRITE, keys, N, space[0], 1000, NULL, NULL);
-        kvs_xfer *reads = prep_batch(engine, KVS_READ, keys, N, space[0], 1000, NULL, NULL);
+        kvs_xfer *writes = prep_batch(engine, KVS_WRITE, keys, N, from[0], 1000, NULL, NULL);
+        kvs_xfer *reads = prep_batch(engine, KVS_READ, keys, N, to[0], 1000, NULL, NULL);
         kvs_xfer_post(round % 3 == 0 ? reads : writes);
         kvs_xfer_post(round % 3 == 0 ? writes : reads);
         close_engine(engine);
