@@ -4,6 +4,8 @@
 #include "epoch.h"
 #include "log.h"
 
+#include <sched.h>
+
 #define DRAIN_TICK KVS_MS(1) /* between polls of a backend that somebody else may be polling */
 
 /* Asks every running transfer for an early end, once. */
@@ -67,23 +69,33 @@ static uint32_t drain(kvs_engine *e, uint64_t until)
     }
 }
 
+/* Transfers that have ended may be released by other threads meanwhile. */
+static void undo_preps(kvs_engine *e)
+{
+    kvs_mutex_lock(&e->lock);
+    struct kvs_xfer *x = e->live;
+    while (x) {
+        if (x->prepped == KVS_PREP_UNDOING) {
+            kvs_mutex_unlock(&e->lock);
+            sched_yield();
+            kvs_mutex_lock(&e->lock);
+            x = e->live; /* it may be gone */
+            continue;
+        }
+        kvs_xfer_unprep(x); /* it stays for so long */
+        x = x->live_next;
+    }
+    kvs_mutex_unlock(&e->lock);
+}
+
 /* Nothing runs any more: ends threads, registrations, what is owed to the backend, and the backend. */
 static void shut(kvs_engine *e)
 {
     kvs_service_stop(e);
     if (e->pool.thread)
         kvs_pool_stop(e);
-    kvs_mutex_lock(&e->lock);
-    for (struct kvs_xfer *x = e->live; x; x = x->live_next)
-        if (x->prepped) {
-            x->prepped = false;
-            kvs_mutex_unlock(&e->lock);
-            kvs_call_unprep(e, x);
-            kvs_mutex_lock(&e->lock);
-        }
-    kvs_mutex_unlock(&e->lock);
-    for (struct kvs_xfer *x = e->live; x; x = x->live_next)
-        kvs_mem_uncount(x);
+    undo_preps(e);
+    kvs_memtab_uncount_all(e);
     kvs_memtab_free_all(e);
     kvs_call_close(e);
     kvs_a32_store(&e->closed, 1);

@@ -56,6 +56,9 @@ struct kvs_text {
 #define KVS_M_TIMEOUT   2u /* its deadline has passed: CANCELED is reported as TIMEOUT */
 #define KVS_M_SUBMITTED 4u /* the backend has the batch: its cancel may be called */
 
+/* Releasing a transfer and closing its engine may both want to call its unprep. */
+enum kvs_prepped { KVS_PREP_NONE, KVS_PREP_OWED, KVS_PREP_UNDOING };
+
 struct kvs_xfer {
     uint32_t magic;
     uint32_t count;        /* immutable after prep, as all to `word` */
@@ -79,8 +82,8 @@ struct kvs_xfer {
     struct kvs_xfer *live_prev, *live_next;     /* all transfers of the engine */
     struct kvs_xfer *posted_prev, *posted_next; /* those posted, in the order of their posts */
     bool posted, grace;                         /* on the list; past its deadline, cancel was called */
-    bool prepped;                               /* the backend's unprep is owed */
-    uint64_t deadline;                          /* of the last post, 0: none */
+    enum kvs_prepped prepped;
+    uint64_t deadline; /* of the last post, 0: none */
     uint64_t grace_end;
     struct kvs_xfer *again_next;
     bool again;
@@ -286,6 +289,9 @@ void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *text);
 
 /* ---- Transfers and engines ---- */
 
+/* Calls the backend's unprep if it is owed, with engine.lock held, which is let go meanwhile. It has been
+ * called when this comes back, and only then is the transfer freed. */
+void kvs_xfer_unprep(struct kvs_xfer *x);
 /* Frees a transfer that has ended, with its counts on registrations and on the engine. */
 void kvs_xfer_free(struct kvs_xfer *x);
 void kvs_posted_link(struct kvs_xfer *x); /* engine.lock held, as for the next */
@@ -299,6 +305,8 @@ int kvs_xfer_usable(const kvs_xfer *x);
 
 /* ---- Registrations (mem.c) ---- */
 
+/* Takes all counts off, at the engine's close: transfers may outlive it. */
+void kvs_memtab_uncount_all(kvs_engine *e);
 /* Ends all that are left, at the engine's close. */
 void kvs_memtab_free_all(kvs_engine *e);
 /* Takes the transfer's counts off its registrations. */

@@ -208,15 +208,29 @@ int kvs_mem_deregister(kvs_engine *e, kvs_mem *mem, struct kvs_error *err)
     return kvs_mem_deregister_list(e, &mem, 1, err);
 }
 
-void kvs_mem_uncount(struct kvs_xfer *x)
+/* mem_lock held. */
+static void uncount(struct kvs_xfer *x)
 {
-    if (x->nmems == 0)
-        return;
-    kvs_mutex_lock(&x->engine->mem_lock);
     for (uint32_t i = 0; i < x->nmems; i++)
         x->mems[i]->uses--;
     x->nmems = 0;
+}
+
+void kvs_mem_uncount(struct kvs_xfer *x)
+{
+    kvs_mutex_lock(&x->engine->mem_lock);
+    uncount(x);
     kvs_mutex_unlock(&x->engine->mem_lock);
+}
+
+void kvs_memtab_uncount_all(kvs_engine *e)
+{
+    kvs_mutex_lock(&e->mem_lock);
+    kvs_mutex_lock(&e->lock);
+    for (struct kvs_xfer *x = e->live; x; x = x->live_next)
+        uncount(x);
+    kvs_mutex_unlock(&e->lock);
+    kvs_mutex_unlock(&e->mem_lock);
 }
 
 void kvs_memtab_free_all(kvs_engine *e)

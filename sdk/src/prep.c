@@ -115,7 +115,7 @@ static int tell_backend(struct kvs_prep *p)
     kvs_host_text_begin(&why);
     int rc = kvs_call_prep(p->e, p->x);
     kvs_host_text_end();
-    p->x->prepped = rc == KVS_OK;
+    p->x->prepped = rc == KVS_OK ? KVS_PREP_OWED : KVS_PREP_NONE;
     if (rc == KVS_OK)
         return rc;
     char buf[64];

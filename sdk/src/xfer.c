@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "epoch.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,23 @@ static void free_memory(struct kvs_xfer *x)
     free(x);
 }
 
+void kvs_xfer_unprep(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    while (x->prepped == KVS_PREP_UNDOING) { /* by another thread, this moment */
+        kvs_mutex_unlock(&e->lock);
+        sched_yield();
+        kvs_mutex_lock(&e->lock);
+    }
+    if (x->prepped != KVS_PREP_OWED)
+        return;
+    x->prepped = KVS_PREP_UNDOING;
+    kvs_mutex_unlock(&e->lock);
+    kvs_call_unprep(e, x);
+    kvs_mutex_lock(&e->lock);
+    x->prepped = KVS_PREP_NONE;
+}
+
 void kvs_xfer_free(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
@@ -82,11 +100,8 @@ void kvs_xfer_free(struct kvs_xfer *x)
         return;
     }
     kvs_mutex_lock(&e->lock);
-    bool unprep = x->prepped;
-    x->prepped = false;
+    kvs_xfer_unprep(x);
     kvs_mutex_unlock(&e->lock);
-    if (unprep)
-        kvs_call_unprep(e, x);
     kvs_mem_uncount(x);
     kvs_slab_lock(e->slab);
     for (uint32_t i = 0; i < x->count; i++)
