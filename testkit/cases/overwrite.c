@@ -50,6 +50,48 @@ static void write_once(struct kit *k)
     kit_expect(k, e, key, first.data, len);
 }
 
+#define WRITERS 4
+
+struct race {
+    kvs_engine *e[WRITERS];
+    struct kit_key key;
+    struct kit_buf values[WRITERS];
+    int results[WRITERS]; /* each by its own thread */
+};
+
+static void race_one(struct kit *k, void *arg, size_t t)
+{
+    struct race *r = arg;
+    struct kit_item item = {r->key, r->values[t].data, r->values[t].len};
+    kvs_xfer *x = kit_prep(k, r->e[t], KVS_WRITE, &item, 1);
+    r->results[t] = kit_run(k, x);
+    kit_release(x);
+}
+
+static void write_once_race(struct kit *k)
+{
+    struct race r;
+    size_t len = kit_value_size(k, 20000);
+    kvs_engine *a = kit_open(k), *b = kit_open(k);
+    for (size_t i = 0; i < WRITERS; i++) {
+        r.e[i] = i % 2 ? a : b;
+        r.values[i] = kit_value(k, len, i);
+    }
+    for (int round = 0; round < 20; round++) {
+        size_t winner = WRITERS;
+        r.key = kit_key(k, "race%d", round);
+        kit_threads(k, WRITERS, race_one, &r);
+        for (size_t i = 0; i < WRITERS; i++) {
+            KIT_CHECK(r.results[i] == KVS_OK || r.results[i] == KVS_EXISTS, "a writer got %s",
+                      kvs_status_name(r.results[i]));
+            KIT_CHECK(r.results[i] != KVS_OK || winner == WRITERS, "two writers of one key got OK");
+            winner = r.results[i] == KVS_OK ? i : winner;
+        }
+        KIT_CHECK(winner < WRITERS, "no writer of the key got OK");
+        kit_expect(k, a, r.key, r.values[winner].data, len);
+    }
+}
+
 static const struct kit_case cases[] = {
     {.id = "overwrite.sizes",
      .title = "A key takes shorter, longer and empty values in turn",
@@ -77,5 +119,15 @@ static const struct kit_case cases[] = {
      .absent = KVS_CAP_OVERWRITE,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = write_once},
+    {.id = "write_once.race",
+     .title = "Of several writers of one key in a write-once store one wins",
+     .explain = "Four threads write one key at once through two engines, twenty times. One of them is OK, "
+                "the others EXISTS, "
+                "and the value is the winner's.",
+     .requirements = "KVS-REQ-008 KVS-REQ-365",
+     .absent = KVS_CAP_OVERWRITE,
+     .profile = KVS_CONFORM_EXTENDED,
+     .tags = "concurrency",
+     .fn = write_once_race},
 };
 KIT_TOPIC(topic_overwrite, cases);

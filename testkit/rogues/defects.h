@@ -26,8 +26,10 @@ enum defect {
     LIST_IGNORES_PREFIX,
     CRASH_ON_EMPTY, /* SIGSEGV */
     SIGBUS_ON_LARGE,
-    CRASH_AT_EXIT, /* SIGSEGV after everything has passed */
-    EXITS_QUIETLY, /* exit code 0 in the middle of a case */
+    CRASH_AT_EXIT,              /* SIGSEGV after everything has passed */
+    CRASHES_AFTER_WRITE,        /* at the first READ; notes all keys in a file, which outlives the process */
+    CRASHES_AFTER_WRITE_LISTED, /* the same with list, from that file */
+    EXITS_QUIETLY,              /* exit code 0 in the middle of a case */
     EXITS_WITH_7,
     HANG,
     HANG_IGNORING_TERM,
@@ -38,6 +40,7 @@ enum defect {
     OPEN_FAILS,
     HONEST_WRITE_ONCE, /* no defect: writes once, and says so */
     HONEST_MINIMAL,    /* no defect: READ and WRITE once, and nothing else */
+    HONEST_NO_QUERY,   /* no defect: the SDK emulates QUERY */
     HONEST_SMALL, /* no defect: small limits, serial, memory must be registered, keys in another memory type
                    */
     FIRST_ASYNC,  /* from here on the async shape */

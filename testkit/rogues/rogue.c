@@ -27,6 +27,16 @@ struct value {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards values and all that hangs on it */
 static struct value *values;                             /* one store a process, so that engines share it */
 static const struct kvs_host *host;
+static char note_file[4096]; /* parameter of the first open; "" : none */
+
+static void note(const char *what, const void *key, size_t len)
+{
+    FILE *f = note_file[0] ? fopen(note_file, "a") : NULL;
+    if (!f)
+        return;
+    fprintf(f, "%s %.*s\n", what, (int)len, (const char *)key);
+    fclose(f);
+}
 
 /* The bytes of a key that this store looks at. */
 static size_t key_len(const struct kvs_io *io)
@@ -54,6 +64,8 @@ static int put(const struct kvs_io *io)
         return KVS_OK;
     if (v && (defect == WRITE_ONCE_OK || defect == HONEST_WRITE_ONCE || defect == HONEST_MINIMAL))
         return defect == WRITE_ONCE_OK ? KVS_OK : KVS_EXISTS;
+    if (defect == CRASHES_AFTER_WRITE || defect == CRASHES_AFTER_WRITE_LISTED)
+        note("written", io->key, io->key_len);
     uint8_t *data = malloc(io->len + 1);
     if (!v) {
         v = calloc(1, sizeof(*v));
@@ -96,6 +108,8 @@ static void misbehave_in_get(const struct kvs_io *io)
         crash();
     if (defect == SIGBUS_ON_LARGE && io->len > 500000)
         touch_missing_page();
+    if (defect == CRASHES_AFTER_WRITE || defect == CRASHES_AFTER_WRITE_LISTED)
+        abort(); /* a raised signal would wait: workers block all */
     if (defect == EXITS_QUIETLY)
         _exit(0);
     if (defect == EXITS_WITH_7) /* the number of SIGBUS, and a favourite code for "skipped" */
@@ -153,6 +167,8 @@ static int query(struct kvs_io *io)
 static int drop(const struct kvs_io *io)
 {
     struct value **at = find(io->key, key_len(io)), *v = *at;
+    if (defect == CRASHES_AFTER_WRITE || defect == CRASHES_AFTER_WRITE_LISTED)
+        note("removed", io->key, io->key_len);
     if (!v)
         return KVS_NOT_FOUND;
     if (defect == REMOVE_LIES)
@@ -207,6 +223,19 @@ static int rogue_submit(void *eng, struct kvs_batch *batch)
     return KVS_OK;
 }
 
+static int list_notes(int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg)
+{
+    char line[256];
+    int rc = KVS_OK;
+    FILE *f = fopen(note_file, "r");
+    while (f && rc == KVS_OK && fgets(line, sizeof(line), f))
+        if (strncmp(line, "written ", 8) == 0)
+            rc = each(arg, line + 8, strcspn(line + 8, "\n"), KVS_SIZE_UNKNOWN);
+    if (f)
+        fclose(f);
+    return rc;
+}
+
 static int rogue_list(void *eng, const void *prefix, size_t len,
                       int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
                       uint64_t deadline)
@@ -214,6 +243,8 @@ static int rogue_list(void *eng, const void *prefix, size_t len,
     int rc = KVS_OK;
     (void)eng;
     (void)deadline;
+    if (defect == CRASHES_AFTER_WRITE_LISTED)
+        return list_notes(each, arg);
     pthread_mutex_lock(&lock);
     for (struct value *v = values; v && rc == KVS_OK; v = v->next)
         if (defect == LIST_IGNORES_PREFIX || (v->key_len >= len && memcmp(v->key, prefix, len) == 0))
@@ -222,19 +253,20 @@ static int rogue_list(void *eng, const void *prefix, size_t len,
     return rc;
 }
 
-/* A process that outlives its parent and holds the parent's output open. Its id goes into a file for the
- * test. */
-static void leave_child(const char *file)
+static void note_process(pid_t pid)
+{
+    char text[16];
+    note("process", text, (size_t)snprintf(text, sizeof(text), "%d", (int)pid));
+}
+
+/* A process that outlives its parent and holds the parent's output open. */
+static void leave_child(void)
 {
     pid_t pid = fork();
     if (pid == 0)
         for (;;)
             pause();
-    FILE *f = fopen(file, "a");
-    if (f) {
-        fprintf(f, "%d\n", (int)pid);
-        fclose(f);
-    }
+    note_process(pid);
 }
 
 static void print_much(void)
@@ -272,9 +304,13 @@ static int rogue_open(void *eng, void *ctx, struct kvs_limits *limits)
     const char *file = NULL;
     (void)limits;
     host->param_str(ctx, "password", (const char **)eng, NULL);
-    host->param_str(ctx, "pidfile", &file, NULL);
-    if (defect == LEAVES_CHILD && file)
-        leave_child(file);
+    host->param_str(ctx, "notes", &file, NULL);
+    if (file)
+        snprintf(note_file, sizeof(note_file), "%s", file);
+    if (defect == LEAVES_CHILD)
+        leave_child();
+    if (defect == HANG_IGNORING_TERM)
+        note_process(getpid());
     if (defect == LEAKS_DESCRIPTOR && open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
         return KVS_IO;
     if (defect == PRINTS_MUCH)
@@ -301,13 +337,16 @@ __attribute__((destructor)) static void unload(void)
 
 static const struct kvs_param params[] = {
     {.name = "password", .def = "none", .help = "Shown by one of the rogues", .flags = KVS_PARAM_SECRET},
-    {.name = "pidfile", .help = "Where the id of the process goes that one of the rogues leaves"},
+    {.name = "notes", .help = "A file for what some of the rogues have to tell"},
 };
 
 #define WRITES_ONCE (ROGUE_DEFECT == WRITE_ONCE_OK || ROGUE_DEFECT == HONEST_WRITE_ONCE)
+#define HAS_QUERY   (ROGUE_DEFECT != HONEST_NO_QUERY && ROGUE_DEFECT != HONEST_MINIMAL)
+#define HAS_LIST    (ROGUE_DEFECT != CRASHES_AFTER_WRITE && ROGUE_DEFECT != HONEST_MINIMAL)
 #define MORE_CAPS                                                                                            \
-    (KVS_CAP_QUERY | KVS_CAP_REMOVE | KVS_CAP_LIST | KVS_CAP_RANGE | KVS_CAP_SIZE_CHECK |                    \
-     KVS_CAP_READ_ATOMIC | KVS_CAP_CONSISTENCY | KVS_CAP_QUERY_SIZE | (WRITES_ONCE ? 0 : KVS_CAP_OVERWRITE))
+    ((HAS_QUERY ? KVS_CAP_QUERY | KVS_CAP_QUERY_SIZE : 0) | KVS_CAP_REMOVE | (HAS_LIST ? KVS_CAP_LIST : 0) | \
+     KVS_CAP_RANGE | KVS_CAP_SIZE_CHECK | KVS_CAP_READ_ATOMIC | KVS_CAP_CONSISTENCY |                        \
+     (WRITES_ONCE ? 0 : KVS_CAP_OVERWRITE))
 #define CAPS            (KVS_CAP_READ | KVS_CAP_WRITE | (ROGUE_DEFECT == HONEST_MINIMAL ? 0 : MORE_CAPS))
 #define NONE            (ROGUE_DEFECT == HONEST_MINIMAL ? (0xffff & ~(KVS_CAP_READ | KVS_CAP_WRITE)) : 0)
 #define SMALL(limit)    (ROGUE_DEFECT == HONEST_SMALL ? (limit) : 0)
@@ -321,6 +360,6 @@ KVS_BACKEND_DEFINE(rogue, .name = ROGUE_NAME, .version = "1", .summary = "In mem
     .remote_mems = SMALL(KVS_MEM_MASK(KVS_MEM_OBJECT)), .flags = KVS_F_EMULATED | SMALL(KVS_F_NEEDS_REGISTRATION),
     .caps_native = CAPS, .caps_none = NONE, .max_value = SMALL(100), .max_key = SMALL(34), .max_batch = SMALL(2),
     .engine_priv = sizeof(const char *), .load = rogue_load, .open = rogue_open,
-    .put = IF_BLOCKING(rogue_io), .get = IF_BLOCKING(rogue_io), .query = IF_MORE(rogue_io),
+    .put = IF_BLOCKING(rogue_io), .get = IF_BLOCKING(rogue_io), .query = HAS_QUERY ? IF_BLOCKING(rogue_io) : NULL,
     .remove = IF_MORE(rogue_io), .submit = ROGUE_DEFECT < FIRST_ASYNC ? NULL : rogue_submit,
-    .list = ROGUE_DEFECT == HONEST_MINIMAL ? NULL : rogue_list)
+    .list = HAS_LIST ? rogue_list : NULL)

@@ -113,6 +113,7 @@ static void test_no_defect_passes(void **state)
     passes_everything("no-defect", KVS_CONFORM_VERDICT_PASS);
     passes_everything("async-no-defect", KVS_CONFORM_VERDICT_PASS);
     passes_everything("honest-write-once", KVS_CONFORM_VERDICT_PASS);
+    passes_everything("honest-no-query", KVS_CONFORM_VERDICT_PASS);
     passes_everything("honest-small", KVS_CONFORM_VERDICT_PASS);
     /* Without QUERY some core cases are NOT_SUPPORTED. */
     passes_everything("honest-minimal", KVS_CONFORM_VERDICT_PARTIAL);

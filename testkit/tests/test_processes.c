@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the runner does about processes: it bounds their output, ends them and their children, and sweeps
+ * after them. */
+#include "suite.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct kvs_conform_config with(const char *rogue, const char *filter)
+{
+    struct kvs_conform_config cfg;
+    kvs_conform_config_init(&cfg);
+    cfg.plugin_file = rogue ? suite_rogue(rogue) : NULL;
+    cfg.filter = filter;
+    return cfg;
+}
+
+static void test_output_is_bounded(void **state)
+{
+    struct kvs_conform_config cfg = with("prints-much", "size.empty_value,keys.empty");
+    struct suite s;
+    (void)state;
+    suite_run(&s, &cfg);
+    assert_int_equal(s.rc, KVS_OK);
+    assert_true(s.table_len < 4096); /* nothing failed, so nothing of it is shown */
+    suite_free(&s);
+    cfg = with("prints-much", "query.present");
+    suite_run(&s, &cfg);
+    assert_int_equal(s.rc, KVS_MISMATCH);
+    const char *output = suite_case(&s, "query.present", "output");
+    assert_true(strlen(output) < 100000);
+    assert_non_null(strstr(output, "the first line of much"));
+    assert_non_null(strstr(output, "bytes left out]"));
+    assert_non_null(strstr(output, "the last line of much"));
+    suite_free(&s);
+}
+
+/* The state letter of a process; 0 where there is none. */
+static char state_of(long pid)
+{
+    char path[64], line[512] = "";
+    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return 0;
+    if (!fgets(line, sizeof(line), f))
+        line[0] = '\0';
+    fclose(f);
+    const char *end = strrchr(line, ')');
+    return end && end[1] ? end[2] : 0;
+}
+
+/* A killed process closes its files a little before it is gone. */
+static bool ends(long pid)
+{
+    for (int ms = 0; ms < 10000; ms++) {
+        char is = state_of(pid);
+        if (is == 0 || is == 'Z' || is == 'X')
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return false;
+}
+
+#define NOTES "notes"
+
+/* Runs with a fresh file of notes; what the rogue has to tell lands there. */
+static void run_with_notes(struct suite *s, struct kvs_conform_config cfg)
+{
+    static char path[4096];
+    static struct kvs_param_value param = {"notes", path};
+    assert_non_null(getcwd(path, sizeof(path) - 16));
+    strcat(path, "/" NOTES);
+    unlink(NOTES);
+    cfg.params = &param;
+    cfg.nparams = 1;
+    suite_run(s, &cfg);
+}
+
+/* Every process that is named in the notes has ended. How many there were. */
+static unsigned processes_end(void)
+{
+    char line[64];
+    unsigned n = 0;
+    FILE *f = fopen(NOTES, "r");
+    assert_non_null(f);
+    for (; fgets(line, sizeof(line), f); n++)
+        assert_true(strncmp(line, "process ", 8) == 0 && ends(strtol(line + 8, NULL, 10)));
+    fclose(f);
+    return n;
+}
+
+static void test_no_process_is_left(void **state)
+{
+    struct suite s;
+    (void)state;
+    run_with_notes(&s, with("leaves-child", "roundtrip.empty,missing.read"));
+    assert_int_equal(s.rc, KVS_OK);
+    suite_free(&s);
+    assert_true(processes_end() >= 2);
+}
+
+static void test_term_is_not_enough(void **state)
+{
+    struct kvs_conform_config cfg = with("hang-ignoring-term", "missing.single_call");
+    struct suite s;
+    (void)state;
+    cfg.timeout_multiplier = 0.1;
+    run_with_notes(&s, cfg);
+    assert_string_equal(suite_case(&s, "missing.single_call", "outcome"), "TIMEOUT");
+    assert_non_null(strstr(suite_case(&s, "missing.single_call", "reason"), "SIGKILL"));
+    /* What its threads were doing is in the report. */
+    assert_non_null(strstr(suite_case(&s, "missing.single_call", "threads"), "thread "));
+    assert_non_null(strstr(suite_case(&s, "missing.single_call", "threads"), ": state S"));
+    suite_free(&s);
+    assert_true(processes_end() >= 2);
+}
+
+/* Every key that was written was removed afterwards, and keys of other runs were not. */
+static void check_swept(const char *rogue)
+{
+    char line[256], *all = NULL;
+    size_t len = 0;
+    unsigned n = 0;
+    struct suite s;
+    run_with_notes(&s, with(rogue, "roundtrip.one_byte"));
+    assert_string_equal(suite_case(&s, "roundtrip.one_byte", "outcome"), "CRASH");
+    assert_null(strstr(suite_case(&s, "roundtrip.one_byte", "reason"), "may still be in the store"));
+    suite_free(&s);
+    FILE *f = fopen(NOTES, "r");
+    assert_non_null(f);
+    assert_true(getdelim(&all, &len, '\0', f) > 0);
+    rewind(f);
+    while (fgets(line, sizeof(line), f)) {
+        if (strncmp(line, "written ", 8) != 0)
+            continue;
+        memcpy(line, "removed ", 8);
+        assert_non_null(strstr(all, line));
+        n++;
+    }
+    fclose(f);
+    free(all);
+    assert_true(n >= 1);
+}
+
+static void test_a_crash_is_swept(void **state)
+{
+    (void)state;
+    check_swept("crashes-after-write");
+    check_swept("crashes-after-write-listed");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_output_is_bounded),
+        cmocka_unit_test(test_no_process_is_left),
+        cmocka_unit_test(test_term_is_not_enough),
+        cmocka_unit_test(test_a_crash_is_swept),
+    };
+    /* Sanitizers would turn a signal into an exit code of their own. */
+    suite_let_signals_kill();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
