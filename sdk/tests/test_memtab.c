@@ -130,6 +130,29 @@ static void strangers(void **state)
     kvs_memtab_destroy(&t);
 }
 
+/* One bucket may hold several types of one dev_id, and several dev_ids of one type. */
+static void shared_buckets(void **state)
+{
+    (void)state;
+    struct kvs_memtab t = {0};
+    assert_true(kvs_memtab_reserve(&t, 1));
+    for (uint64_t dev = 0; dev < 2000; dev++) { /* of 64 buckets, so that some of these share one */
+        struct kvs_mem here = {.type = 3, .dev_id = dev};
+        kvs_memtab_add(&t, &here);
+        assert_ptr_equal(kvs_memtab_first(&t, 3, dev), &here);
+        assert_null(kvs_memtab_first(&t, 0, dev));
+        assert_null(kvs_memtab_first(&t, 4, dev));
+        assert_null(kvs_memtab_first(&t, 3, dev + 1));
+        assert_null(kvs_memtab_first(&t, 3, dev + (UINT64_C(1) << 61)));
+        assert_null(kvs_memtab_next(&here));
+        kvs_memtab_remove(&t, &here);
+        assert_true(kvs_memtab_reserve(&t, 1));
+    }
+    assert_int_equal(t.nbuckets, 64);
+    assert_int_equal(t.set_room, 64);
+    kvs_memtab_destroy(&t);
+}
+
 /* What comes and goes for ever does not make the table larger: neither many at once nor one at a time. */
 static void no_growth(void **state)
 {
@@ -164,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_operations),
         cmocka_unit_test(strangers),
+        cmocka_unit_test(shared_buckets),
         cmocka_unit_test(no_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
