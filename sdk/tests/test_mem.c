@@ -52,7 +52,8 @@ static void keys_of_registrations(void **state)
     struct kvs_desc d = {.meta_info = "a\0b", .meta_len = 3};
     struct kvs_error err = {0};
     kvs_mem *m;
-    expect_status(kvs_mem_register(e, KVS_MEM_DRAM, &d, &m, &err), KVS_OK, &err);
+    expect_status(kvs_mem_register(e, KVS_MEM_OBJECT, &d, &m, &err), KVS_OK, &err);
+    assert_int_equal(atomic_load(&toy.type), KVS_MEM_OBJECT); /* which the hook is told */
     assert_int_equal(m->key_len, 3);
     assert_memory_equal(m->key, "a\0b", 3);
     deregistered(e, m);

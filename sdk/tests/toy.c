@@ -220,7 +220,7 @@ static int toy_prep(void *eng, struct kvs_batch *batch)
 
 static int toy_register(void *eng, void *mem_priv, uint32_t type, const struct kvs_desc *desc)
 {
-    (void)type;
+    atomic_store(&toy.type, type);
     (void)eng;
     (void)mem_priv;
     bool refuse =

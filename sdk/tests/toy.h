@@ -31,6 +31,7 @@ struct toy {
 
     const struct kvs_host *host; /* from load on */
     void *ctx;                   /* of the last open */
+    atomic_uint type;            /* of the last registration */
     atomic_uint inside;          /* functions that run now */
     atomic_uint most;            /* most that ever ran at once */
     atomic_uint calls;           /* of put, get, query and remove */
