@@ -20,6 +20,14 @@
 #define SANITIZED 1
 #endif
 #endif
+/* Its runtime starts no threads in a forked child. */
+#if defined(__SANITIZE_THREAD__)
+#define THREAD_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZED 1
+#endif
+#endif
 /* How often a race is tried. */
 #ifdef SANITIZED
 #define ROUNDS(n) ((n) / 10)
