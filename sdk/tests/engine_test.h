@@ -132,7 +132,7 @@ static inline void close_mock(struct fixture *f)
     struct kvs_error err = {0, ""};
     expect_status(kvs_engine_close(f->e, LONG, &err), KVS_OK, &err);
     struct kvs_mock_counts c = {.size = sizeof c};
-    assert_int_equal(kvs_mock_counts(f->store, &c), KVS_OK);
+    assert_int_equal(kvs_mock_get_counts(f->store, &c), KVS_OK);
     assert_int_equal(c.engines, 0);
     assert_int_equal(c.preps, c.unpreps);
     assert_int_equal(c.worker_opens, c.worker_closes);
@@ -141,7 +141,7 @@ static inline void close_mock(struct fixture *f)
 static inline struct kvs_mock_counts counts_of(const struct fixture *f)
 {
     struct kvs_mock_counts c = {.size = sizeof c};
-    assert_int_equal(kvs_mock_counts(f->store, &c), KVS_OK);
+    assert_int_equal(kvs_mock_get_counts(f->store, &c), KVS_OK);
     return c;
 }
 

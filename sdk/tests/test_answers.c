@@ -218,10 +218,10 @@ static void one_submit_for_many_keys(void **state)
     a.req.keys = keys;
     a.req.nkeys = N;
     struct kvs_mock_counts before = {.size = sizeof before}, after = before;
-    kvs_mock_counts("many", &before);
+    kvs_mock_get_counts("many", &before);
     kvs_xfer *x = prepared(m, &a);
     assert_int_equal(run_xfer(x), KVS_DISCONNECTED);
-    kvs_mock_counts("many", &after);
+    kvs_mock_get_counts("many", &after);
     assert_int_equal(after.submits - before.submits, 1);
     for (size_t i = 0; i < N; i++)
         assert_int_equal(result_of(x, i), i == 100 ? KVS_DISCONNECTED : i % 2 ? KVS_OK : KVS_NOT_FOUND);

@@ -333,13 +333,13 @@ static void through_the_mock(void **state)
     kvs_mock_set_fault("mem", KVS_MOCK_REGISTER, 2, 1, KVS_NO_MEMORY);
     expect_status(kvs_mem_register_list(m, &three_list, mems, &err), KVS_NO_MEMORY, &err);
     struct kvs_mock_counts counts = {.size = sizeof counts};
-    kvs_mock_counts("mem", &counts);
+    kvs_mock_get_counts("mem", &counts);
     assert_int_equal(counts.registers, 3);
     assert_int_equal(counts.deregisters, 2);
     expect_status(kvs_mem_register_list(m, &three_list, mems, &err), KVS_OK, &err);
     expect_status(kvs_mem_deregister_list(e, mems, 3, &err), KVS_NOT_FOUND, &err);
     expect_status(kvs_mem_deregister_list(m, mems, 3, &err), KVS_OK, &err);
-    kvs_mock_counts("mem", &counts);
+    kvs_mock_get_counts("mem", &counts);
     assert_int_equal(counts.deregisters, 5);
     close_engine(m);
 }

@@ -228,7 +228,7 @@ static void the_largest_batch(void **state)
     a.local.count = a.req.nkeys = MOST;
     assert_int_equal(run_ask(m, &a), KVS_OK);
     struct kvs_mock_counts c = {.size = sizeof c};
-    kvs_mock_counts("batch", &c);
+    kvs_mock_get_counts("batch", &c);
     assert_int_equal(c.submits, 1);
     assert_int_equal(c.puts, MOST);
     assert_int_equal(c.preps, 1);

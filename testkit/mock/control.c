@@ -44,7 +44,7 @@ int kvs_mock_wait_held(const char *name, size_t n, uint64_t timeout_ns)
     return status;
 }
 
-int kvs_mock_counts(const char *name, struct kvs_mock_counts *out)
+int kvs_mock_get_counts(const char *name, struct kvs_mock_counts *out)
 {
     if (out == NULL || out->size == 0)
         return KVS_INVALID_PARAM;

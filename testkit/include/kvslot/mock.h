@@ -63,17 +63,9 @@ struct kvs_mock_counts {
     uint64_t held;          /**< ios that are held now */
 };
 
-/* The structure and the function have one name, as stat has: in C++ write "struct kvs_mock_counts". */
-#if defined(__cplusplus) && defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#endif
 /** Tells what a store has seen. @param out its size is set. @return KVS_OK; KVS_INVALID_PARAM: out NULL, or
  * its size 0. */
-KVS_EXPORT int kvs_mock_counts(const char *name, struct kvs_mock_counts *out);
-#if defined(__cplusplus) && defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+KVS_EXPORT int kvs_mock_get_counts(const char *name, struct kvs_mock_counts *out);
 
 /** Where a fault can be set. */
 enum kvs_mock_point {

@@ -29,7 +29,7 @@ static void open_mock(struct fh_engine *engine, const char *name, const char *mo
 static struct kvs_mock_counts counts_of(const char *name)
 {
     struct kvs_mock_counts counts = {.size = sizeof(counts)};
-    assert_int_equal(kvs_mock_counts(name, &counts), KVS_OK);
+    assert_int_equal(kvs_mock_get_counts(name, &counts), KVS_OK);
     return counts;
 }
 
