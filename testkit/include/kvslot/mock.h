@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file mock.h
- * Tests steer the mock with this: the in-memory backend that libkvslot-testkit carries.
+ * @brief For tests: steers the mock, the in-memory backend that libkvslot-testkit carries.
  *
  *     kvs_mock_register(NULL);
  *     kvs_engine_open("mock:a?model=thread&hold=yes", NULL, 0, &engine, NULL);
@@ -11,12 +11,13 @@
  *
  * What all functions share
  *  - `name` is the store's, the parameter `name` of the engines that use it; NULL is "default". All engines
- * of the process with one name share one store. A store that is not there yet is made.
+ *    of the process with one name share one store. A store that is not there yet is made.
  *  - A store lives until the process ends: values survive kvs_engine_close. kvs_mock_reset() empties it.
  *    A forked child starts without stores.
  *  - They reach the mock of libkvslot-testkit only, not one that was loaded from a plugin file.
  *  - Any thread, but not from inside a function that the mock calls.
- * Since 0.1 for all that stands here.
+ *
+ * @since 0.1, as all that stands here
  */
 #ifndef KVSLOT_MOCK_H
 #define KVSLOT_MOCK_H
@@ -27,7 +28,9 @@
 extern "C" {
 #endif
 
-/** Makes the mock known as "mock", as kvs_backend_register does. Calling it again is fine. @return as there.
+/**
+ * Makes the mock known as "mock". Calling it again is fine.
+ * @return as kvs_backend_register()
  */
 KVS_EXPORT int kvs_mock_register(struct kvs_error *err);
 
@@ -39,7 +42,10 @@ KVS_EXPORT int kvs_mock_register(struct kvs_error *err);
  */
 KVS_EXPORT size_t kvs_mock_let_go(const char *name, size_t n);
 
-/** Waits until at least n ios are held. @return KVS_OK; KVS_TIMEOUT: there were fewer all the time. */
+/**
+ * Waits until at least n ios are held.
+ * @return KVS_OK; KVS_TIMEOUT: there were fewer all the time; KVS_NO_MEMORY
+ */
 KVS_EXPORT int kvs_mock_wait_held(const char *name, size_t n, uint64_t timeout_ns);
 
 /** What a store has seen since it was made or reset. */
@@ -63,8 +69,11 @@ struct kvs_mock_counts {
     uint64_t held;          /**< ios that are held now */
 };
 
-/** Tells what a store has seen. @param out its size is set. @return KVS_OK; KVS_INVALID_PARAM: out NULL, or
- * its size 0. */
+/**
+ * Tells what a store has seen.
+ * @param[in,out] out  the caller's, its size set; as many bytes of it are filled
+ * @return KVS_OK; KVS_INVALID_PARAM: out is NULL, or its size 0; KVS_NO_MEMORY
+ */
 KVS_EXPORT int kvs_mock_get_counts(const char *name, struct kvs_mock_counts *out);
 
 /** Where a fault can be set. */
@@ -83,8 +92,8 @@ enum kvs_mock_point {
  * them fail. Ios are counted in the order in which they come to the store.
  * @param count   0: no fault; UINT64_MAX: all
  * @param status  any number, also one that is no status; KVS_OK at KVS_MOCK_IO: the io ends well though
- * nothing was done
- * @return KVS_OK; KVS_INVALID_PARAM: no such point
+ *                nothing was done
+ * @return KVS_OK; KVS_INVALID_PARAM: no such point; KVS_NO_MEMORY
  */
 KVS_EXPORT int kvs_mock_set_fault(const char *name, enum kvs_mock_point point, uint64_t after, uint64_t count,
                                   int status);
@@ -92,14 +101,13 @@ KVS_EXPORT int kvs_mock_set_fault(const char *name, enum kvs_mock_point point, u
 /** How an io is completed once more. */
 enum kvs_mock_again {
     KVS_MOCK_BY_TOKEN = 0, /**< with complete_cb and its token: whenever */
-    KVS_MOCK_BY_IO =
-        1, /**< with complete and the io: only while its transfer is neither released nor posted again */
+    KVS_MOCK_BY_IO = 1, /**< with complete and the io: while its transfer is not released or posted again */
 };
 
 /**
  * Breaks the contract on purpose: completes the io that ended last in this store once more.
  * @param status  the status it is given
- * @return KVS_OK; KVS_NOT_FOUND: no io has ended here
+ * @return KVS_OK; KVS_NOT_FOUND: no io has ended here; KVS_NO_MEMORY
  */
 KVS_EXPORT int kvs_mock_complete_again(const char *name, enum kvs_mock_again how, int status);
 
