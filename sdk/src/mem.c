@@ -131,6 +131,10 @@ int kvs_mem_register_list(kvs_engine *e, const struct kvs_dlist *list, kvs_mem *
     for (; rc == KVS_OK && n < list->count; n++)
         rc = make(e, list->type, (const struct kvs_desc *)((const char *)list->descs + n * stride), &mems[n],
                   err);
+    if (rc != KVS_OK && err && list->count > 1) {
+        const struct kvs_error why = *err;
+        kvs_err_set(err, rc, "descriptor %zu: %s", n - 1, why.text);
+    }
     if (rc == KVS_OK) {
         kvs_mutex_lock(&e->mem_lock);
         if (!kvs_memtab_reserve(&e->mems, n))

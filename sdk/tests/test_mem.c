@@ -149,6 +149,9 @@ static void a_list_is_all_or_none(void **state)
         toy.refuse_dev = at;
         memset(mems, 0xaa, sizeof mems);
         expect_status(kvs_mem_register_list(e, &three_list, mems, &err), KVS_FULL, &err);
+        char which[32];
+        snprintf(which, sizeof which, "descriptor %u: ", (unsigned)at - 1);
+        expect_text(err.text, which);
         expect_text(err.text, "the toy takes no more");
         assert_string_equal(toy.log, calls[at - 1]);
         for (size_t i = 0; i < 3; i++)
