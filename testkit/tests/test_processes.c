@@ -125,6 +125,18 @@ static void test_term_is_not_enough(void **state)
     assert_true(processes_end() >= 2);
 }
 
+static void test_term_comes_first(void **state)
+{
+    struct kvs_conform_config cfg = with("hang", "missing.single_call");
+    struct suite s;
+    (void)state;
+    cfg.timeout_multiplier = 0.1;
+    suite_run(&s, &cfg);
+    assert_string_equal(suite_case(&s, "missing.single_call", "outcome"), "TIMEOUT");
+    assert_null(strstr(suite_case(&s, "missing.single_call", "reason"), "SIGKILL"));
+    suite_free(&s);
+}
+
 /* Every key that was written was removed afterwards, and keys of other runs were not. */
 static void check_swept(const char *rogue)
 {
@@ -162,9 +174,8 @@ static void test_a_crash_is_swept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_output_is_bounded),
-        cmocka_unit_test(test_no_process_is_left),
-        cmocka_unit_test(test_term_is_not_enough),
+        cmocka_unit_test(test_output_is_bounded), cmocka_unit_test(test_no_process_is_left),
+        cmocka_unit_test(test_term_comes_first),  cmocka_unit_test(test_term_is_not_enough),
         cmocka_unit_test(test_a_crash_is_swept),
     };
     /* Sanitizers would turn a signal into an exit code of their own. */
