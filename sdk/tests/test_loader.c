@@ -35,7 +35,7 @@ static void a_good_plugin(void **state)
     assert_int_equal(kvs_plugin_load(plugin_file("t-good"), NULL, NULL), KVS_OK);
 }
 
-/* B101; KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-407 */
+/* KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-407 */
 static void bad_plugins(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void files_that_were_cut_short(void **state)
     assert_int_equal(rc, 0);
 }
 
-/* A failing load can be tried again: KVS-REQ-415, B102 (the plugin's statics keep their values). */
+/* A failing load can be tried again: KVS-REQ-415 (the plugin's statics keep their values). */
 static void a_load_that_fails(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void two_files_with_one_name(void **state)
     expect_refused(own_file("kvslot-t-found-alias.so"), KVS_INVALID_PARAM, "must be kvslot-t-found.so");
 }
 
-/* B102: whoever else drops the object, its code stays while an engine uses it; KVS-REQ-438. */
+/* Whoever else drops the object, its code stays while an engine uses it; KVS-REQ-438. */
 static void an_engine_keeps_its_plugin(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static int leave_open(void)
 
 static const char *program;
 
-/* B102: a program may end while engines, their threads and plugins are alive. */
+/* A program may end while engines, their threads and plugins are alive. */
 static void a_program_ends_with_engines_open(void **state)
 {
     (void)state;
