@@ -2,8 +2,7 @@
 /* Which tables the host does not take. */
 #include "tables.h"
 
-/* ---- What is refused: one change to a good table each
- * ---------------------------------------------------------------- */
+/* What is refused: one change to a good table each. */
 
 #define CHANGE(name, ...)                                                                                    \
     static void name(struct kvs_backend *b)                                                                  \
@@ -73,86 +72,87 @@ CHANGE(scheme_unknown, b->schemes = "fine other?nothing=1")
 CHANGE(scheme_no_value, b->schemes = "other?size")
 CHANGE(scheme_value, b->schemes = "other?size=big")
 
-/* KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-407 KVS-REQ-408 KVS-REQ-501, and B101 */
+static const struct {
+    void (*change)(struct kvs_backend *b);
+    const char *text;
+} refused[] = {
+    {bad_magic, "magic is 0x6b76736c6f740a1b, not 0x6b76736c6f740a1a"},
+    {api_older, "compiled for API 4294967295, this kvslot (0.1.0) has API 0"},
+    {api_newer, "compiled for API 1, this kvslot (0.1.0) has API 0"},
+    {size_none, "its table has 0 bytes"},
+    {size_small, "its table has"},
+    {size_huge, "its table has 1048576 bytes"},
+    {param_none, "struct kvs_param has 0 bytes"},
+    {param_odd, "struct kvs_param has"},
+    {param_huge, "struct kvs_param has 8192 bytes"},
+    {io_none, "struct kvs_io has 0 bytes"},
+    {io_newer, "newer kvslot: its struct kvs_io has 96 bytes, here it has 80"},
+    {batch_newer, "newer kvslot: its struct kvs_batch has"},
+    {host_newer, "newer kvslot: its struct kvs_host has"},
+    {no_name, "no name"},
+    {empty_name, "its name is ''"},
+    {upper_name, "its name is 'Store'"},
+    {path_name, "its name is 'a/b'"},
+    {long_name, "its name is 'a123"},
+    {no_version, "no version"},
+    {empty_version, "no version"},
+    {no_open, "backend 'store' has no function open"},
+    {no_put, "has the function get, but not put"},
+    {no_get, "has the function put, but not get"},
+    {no_functions, "neither the functions put and get nor submit"},
+    {put_alone_with_submit, "has the function put, but not get"},
+    {poll_alone, "has the function poll, but not poll_fd"},
+    {fd_alone, "has the function poll_fd, but not poll"},
+    {thread_model, "thread model 2"},
+    {align_odd, "priv_align 24"},
+    {align_large, "priv_align 8192"},
+    {keys, "min_key 5 above max_key 4"},
+    {cap_both, "capability ttl is native and that it is none"},
+    {list_missing, "capability list is native, but has no function list"},
+    {query_missing, "capability query is native, but has no function query"},
+    {remove_missing, "capability remove is native, but has no function remove"},
+    {params_null, "has 3 parameters, but params is NULL"},
+    {params_many, "has 100000 parameters"},
+    {param_null, "parameter 2 of backend 'store' has no name"},
+    {param_empty, "parameter ''"},
+    {param_dash, "parameter 'a-b'"},
+    {param_twice, "declares parameter 'path' twice"},
+    {param_sdk, "declares parameter 'timeout', which is the SDK's own"},
+    {param_kept, "declares parameter 'bounce', which is the SDK's own"},
+    {param_default, "parameter 'size' is '1.5MiB'"},
+    {param_outside, "parameter 'size' is '2GiB'"},
+    {param_bounds, "min above its max"},
+    {param_type, "type 6"},
+    {enum_none, "'how' of backend 'store' has no good choices"},
+    {enum_empty, "no good choices"},
+    {enum_gap, "no good choices"},
+    {enum_twice, "no good choices"},
+    {enum_default, "parameter 'how' is 'three'"},
+    {claim_unknown, "filled by 'query'"},
+    {claim_half, "filled by 'unix:'"},
+    {claim_variant, "filled by 'Unix:path'"},
+    {claim_twice, "'path' and 'size' of backend 'store' are both filled by the path"},
+    {claim_secret, "is secret"},
+    {scheme_bad, "lists scheme 'Upper'"},
+    {scheme_unknown, "scheme 'other' of backend 'store' sets 'nothing'"},
+    {scheme_no_value, "scheme 'other' of backend 'store' sets 'size'"},
+    {scheme_value, "parameter 'size' is 'big'"},
+};
+
+/* KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-407 KVS-REQ-408 KVS-REQ-501 */
 static void tables_that_are_refused(void **state)
 {
     (void)state;
-    static const struct {
-        void (*change)(struct kvs_backend *b);
-        const char *text;
-    } rows[] = {
-        {bad_magic, "magic is 0x6b76736c6f740a1b, not 0x6b76736c6f740a1a"},
-        {api_older, "compiled for API 4294967295, this kvslot (0.1.0) has API 0"},
-        {api_newer, "compiled for API 1, this kvslot (0.1.0) has API 0"},
-        {size_none, "its table has 0 bytes"},
-        {size_small, "its table has"},
-        {size_huge, "its table has 1048576 bytes"},
-        {param_none, "struct kvs_param has 0 bytes"},
-        {param_odd, "struct kvs_param has"},
-        {param_huge, "struct kvs_param has 8192 bytes"},
-        {io_none, "struct kvs_io has 0 bytes"},
-        {io_newer, "newer kvslot: its struct kvs_io has 96 bytes, here it has 80"},
-        {batch_newer, "newer kvslot: its struct kvs_batch has"},
-        {host_newer, "newer kvslot: its struct kvs_host has"},
-        {no_name, "no name"},
-        {empty_name, "its name is ''"},
-        {upper_name, "its name is 'Store'"},
-        {path_name, "its name is 'a/b'"},
-        {long_name, "its name is 'a123"},
-        {no_version, "no version"},
-        {empty_version, "no version"},
-        {no_open, "backend 'store' has no function open"},
-        {no_put, "has the function get, but not put"},
-        {no_get, "has the function put, but not get"},
-        {no_functions, "neither the functions put and get nor submit"},
-        {put_alone_with_submit, "has the function put, but not get"},
-        {poll_alone, "has the function poll, but not poll_fd"},
-        {fd_alone, "has the function poll_fd, but not poll"},
-        {thread_model, "thread model 2"},
-        {align_odd, "priv_align 24"},
-        {align_large, "priv_align 8192"},
-        {keys, "min_key 5 above max_key 4"},
-        {cap_both, "capability ttl is native and that it is none"},
-        {list_missing, "capability list is native, but has no function list"},
-        {query_missing, "capability query is native, but has no function query"},
-        {remove_missing, "capability remove is native, but has no function remove"},
-        {params_null, "has 3 parameters, but params is NULL"},
-        {params_many, "has 100000 parameters"},
-        {param_null, "parameter 2 of backend 'store' has no name"},
-        {param_empty, "parameter ''"},
-        {param_dash, "parameter 'a-b'"},
-        {param_twice, "declares parameter 'path' twice"},
-        {param_sdk, "declares parameter 'timeout', which is the SDK's own"},
-        {param_kept, "declares parameter 'bounce', which is the SDK's own"},
-        {param_default, "parameter 'size' is '1.5MiB'"},
-        {param_outside, "parameter 'size' is '2GiB'"},
-        {param_bounds, "min above its max"},
-        {param_type, "type 6"},
-        {enum_none, "'how' of backend 'store' has no good choices"},
-        {enum_empty, "no good choices"},
-        {enum_gap, "no good choices"},
-        {enum_twice, "no good choices"},
-        {enum_default, "parameter 'how' is 'three'"},
-        {claim_unknown, "filled by 'query'"},
-        {claim_half, "filled by 'unix:'"},
-        {claim_variant, "filled by 'Unix:path'"},
-        {claim_twice, "'path' and 'size' of backend 'store' are both filled by the path"},
-        {claim_secret, "is secret"},
-        {scheme_bad, "lists scheme 'Upper'"},
-        {scheme_unknown, "scheme 'other' of backend 'store' sets 'nothing'"},
-        {scheme_no_value, "scheme 'other' of backend 'store' sets 'size'"},
-        {scheme_value, "parameter 'size' is 'big'"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct kvs_backend table = good_table();
         const struct kvs_backend *ours = &table;
         struct kvs_error err = {0};
-        rows[i].change(&table);
+        refused[i].change(&table);
         int rc = kvs_backend_adopt(&table, "/p/kvslot-store.so", &ours, &err);
         if (rc != KVS_INVALID_PARAM)
-            fail_msg("'%s' was not refused", rows[i].text);
+            fail_msg("'%s' was not refused", refused[i].text);
         expect_text(err.text, "/p/kvslot-store.so: ");
-        expect_text(err.text, rows[i].text);
+        expect_text(err.text, refused[i].text);
         assert_null(ours);
     }
     const struct kvs_backend *ours;
