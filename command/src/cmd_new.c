@@ -102,8 +102,8 @@ static int write_file(struct scaffold *s, const struct cmd_template *t)
     if (!names)
         return kvs_cmd_fail(CMD_FAILED, "the folder name '%s' is too long", s->dir);
     render(s, t->file, strlen(t->file), names);
-    bool fits = fputc('\0', names) == 0 && fclose(names) == 0;
-    if (!fits)
+    bool ended = fputc('\0', names) == 0;
+    if (fclose(names) != 0 || !ended)
         return kvs_cmd_fail(CMD_FAILED, "the folder name '%s' is too long", s->dir);
 
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
