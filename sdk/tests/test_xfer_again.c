@@ -12,7 +12,7 @@ static unsigned char memory[8 * 16];
 static struct kvs_batch *offer[OFFERS];
 static atomic_uint offers, taken;
 static struct kvs_batch *took[HAND_MAX];
-static atomic_int shut; /* what submit answers; 0: it takes, and ends each io OK */
+static atomic_int shut;       /* what submit answers; 0: it takes, and ends each io OK */
 static atomic_bool elsewhere; /* it was called on a thread that is no worker */
 
 static int gate(struct kvs_batch *batch)
