@@ -12,7 +12,7 @@ static void batch(struct kit *k, size_t want, size_t (*size)(size_t i))
     kvs_engine *e = kit_open(k);
     struct kit_item *out = calloc(n, sizeof(*out)), *in = calloc(n, sizeof(*in));
     struct kit_buf *to = calloc(n, sizeof(*to));
-    KIT_CHECK(out && in && to, "no memory");
+    KIT_CHECK(out && in && to, "no memory for %zu items", n);
     for (size_t i = 0; i < n; i++) {
         size_t len = kit_value_size(k, size(i));
         out[i] = (struct kit_item){kit_key(k, "b%zu", i), kit_value(k, len, SALT_OF(i)).data, len};

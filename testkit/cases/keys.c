@@ -28,7 +28,7 @@ static void write_all(struct kit *k, const struct bytes *names, size_t n)
 {
     struct kit_key *keys = calloc(n, sizeof(*keys));
     kvs_engine *e = kit_open(k);
-    KIT_CHECK(keys, "no memory");
+    KIT_CHECK(keys, "no memory for %zu keys", n);
     for (size_t i = 0; i < n; i++)
         keys[i] = kit_key_bytes(k, names[i].data, names[i].len);
     all_differ(k, e, keys, n);

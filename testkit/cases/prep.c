@@ -156,7 +156,7 @@ static void prep_batch_limit(struct kit *k)
         max = KVS_BATCH_DEFAULT;
     struct kit_key key = kit_key(k, "limit");
     struct kit_item *items = calloc(max + 1, sizeof(*items));
-    KIT_CHECK(items, "no memory");
+    KIT_CHECK(items, "no memory for %zu items", max + 1);
     for (size_t i = 0; i <= max; i++)
         items[i] = (struct kit_item){key, NULL, 0};
     kvs_xfer *x = NULL;

@@ -40,7 +40,7 @@ static void query_many(struct kit *k)
     size_t n = kit_batch_size(k, 300);
     kvs_engine *e = kit_open(k);
     struct kit_item *items = calloc(n, sizeof(*items));
-    KIT_CHECK(items, "no memory");
+    KIT_CHECK(items, "no memory for %zu items", n);
     for (size_t i = 0; i < n; i++) {
         items[i].key = kit_key(k, "many%zu", i);
         if (i % 3 == 0)

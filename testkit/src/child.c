@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "child.h"
+#include "case.h"
 #include "hang.h"
 #include "launch.h"
 #include "wire.h"
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES (1u << 20)
@@ -18,13 +18,6 @@
 #define DRAIN_NS KVS_SEC(1)
 /* How long a process may outlive SIGKILL before the runner goes on without it. */
 #define GIVE_UP_NS KVS_SEC(10)
-
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 int child_start(struct child *c, const char *program, const char *case_id, char *config, uint64_t timeout_ns,
                 uint64_t grace_ns, struct kvs_error *err)
@@ -34,7 +27,7 @@ int child_start(struct child *c, const char *program, const char *case_id, char 
     c->config = config;
     c->config_len = strlen(config);
     c->reports = json_array();
-    c->started_ns = now_ns();
+    c->started_ns = kit_now();
     c->deadline_ns = c->started_ns + timeout_ns;
     c->grace_ns = grace_ns;
     return launch_case(c, program, case_id, err);
@@ -169,7 +162,7 @@ bool child_step(struct child *c)
     feed(c);
     drain(c, &c->out_fd, true);
     drain(c, &c->result_fd, false);
-    uint64_t now = now_ns();
+    uint64_t now = kit_now();
     if (!c->exited)
         look_for_exit(c, now);
     if (!c->exited) {

@@ -36,7 +36,7 @@ static bool storable(const struct kit *k, size_t len)
 struct kit_key kit_key_raw(struct kit *k, const void *bytes, size_t len)
 {
     struct kit_stored *s = malloc(sizeof(*s) + len + 1);
-    KIT_CHECK(s, "no memory");
+    KIT_CHECK(s, "no memory for a key of %zu bytes", len);
     s->len = len;
     if (len > 0)
         memcpy(s->data, bytes, len);
@@ -93,7 +93,7 @@ static void remove_all(struct kit *k)
     for (struct kit_stored *s = k->keys; s; s = s->next)
         n++;
     struct kit_key *keys = calloc(n + 1, sizeof(*keys));
-    KIT_CHECK(keys, "no memory");
+    KIT_CHECK(keys, "no memory for %zu keys", n);
     n = 0;
     for (struct kit_stored *s = k->keys; s; s = s->next)
         if (storable(k, s->len))

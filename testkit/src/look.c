@@ -95,7 +95,7 @@ static int read_fd(const char *name, int fd, char **value, struct kvs_error *err
             strerror(errno));
     if (!f || fclose(f) != 0 || n < 0) {
         free(text);
-        return f ? KVS_INVALID_PARAM : say(err, KVS_NO_MEMORY, "no memory");
+        return f ? KVS_INVALID_PARAM : say(err, KVS_NO_MEMORY, "no memory for parameter %s", name);
     }
     if (len > 0 && text[len - 1] == '\n')
         text[--len] = '\0';
@@ -134,7 +134,7 @@ int run_look(struct run *r, struct kvs_error *err)
     r->params = calloc(n + 1, sizeof(*r->params));
     r->read_values = calloc(n + 1, sizeof(*r->read_values));
     if (!r->params || !r->read_values)
-        return say(err, KVS_NO_MEMORY, "no memory");
+        return say(err, KVS_NO_MEMORY, "no memory for %zu parameters", n);
     if (n > 0)
         memcpy(r->params, r->cfg->params, n * sizeof(*r->params));
     int rc = errand(r, WIRE_NAMES, "secrets", "the process that loads the backend", &r->secrets, err);
@@ -149,5 +149,5 @@ int run_look(struct run *r, struct kvs_error *err)
         r->cfg->target ? r->cfg->target : json_string_value(json_object_get(r->probe, "target"));
     rc = mask_init(&r->mask, r->secrets, target, r->params, n);
     r->shown_target = rc == KVS_OK ? mask_target(&r->mask, target) : NULL;
-    return r->shown_target ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory");
+    return r->shown_target ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory for the target's name");
 }

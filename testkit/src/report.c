@@ -148,7 +148,7 @@ int report_check(const char *file, struct kvs_error *err)
     char *slash = folder ? strrchr(folder, '/') : NULL;
     int rc = KVS_OK;
     if (!folder)
-        return say(err, KVS_NO_MEMORY, "no memory");
+        return say(err, KVS_NO_MEMORY, "no memory for the report's name");
     if (slash)
         slash[slash == folder] = '\0';
     if (access(is_replaceable(file) ? (slash ? folder : ".") : file, W_OK) != 0)

@@ -69,12 +69,16 @@ static void judge(struct run_row *row, const struct child *c)
     const char *text = json_string_value(child_report(c, "text"));
     uint32_t outcome = said ? (uint32_t)json_integer_value(said) : KVS_CONFORM_CRASH;
     bool failed = outcome == KVS_CONFORM_FAIL || outcome == KVS_CONFORM_TIMEOUT;
+    static const char *const ends[] = {
+        [CHILD_RUNS] = "",
+        [CHILD_TERMINATED] = "",
+        [CHILD_KILLED] = "; SIGTERM did not end it, so SIGKILL did",
+        [CHILD_GIVEN_UP] = "; neither SIGTERM nor SIGKILL ended it",
+    };
     if (c->stage != CHILD_RUNS) {
         row->outcome = KVS_CONFORM_TIMEOUT;
-        set_reason(row, "it did not end in its time%s%s%s%s",
-                   text && text[0] ? ", after it had reported: " : "", text ? text : "",
-                   c->stage >= CHILD_KILLED ? "; SIGTERM did not end it, so SIGKILL did" : "",
-                   c->stage == CHILD_GIVEN_UP ? "n't either" : "");
+        set_reason(row, "it did not end in its time%s%s%s",
+                   text && text[0] ? ", after it had reported: " : "", text ? text : "", ends[c->stage]);
     } else if (c->status_lost) {
         row->outcome = KVS_CONFORM_FAIL;
         set_reason(row, "somebody else has waited for the case's process, so its end is not known");
@@ -142,7 +146,7 @@ static int start_case(struct run *r, struct slot *s, struct run_row *row, struct
     snprintf(s->prefix, sizeof(s->prefix), "%s%zx.", r->run_prefix, (size_t)(row - r->rows));
     char *request = run_request(r, row->row->id, s->prefix, row->round, timeout, NULL);
     if (!request)
-        return say(err, KVS_NO_MEMORY, "no memory");
+        return say(err, KVS_NO_MEMORY, "no memory for case %s", row->row->id);
     return child_start(&s->child, r->program, row->row->id, request, timeout, run_timeout(r, GRACE_S), err);
 }
 
@@ -258,7 +262,7 @@ int run_rows(struct run *r, struct kvs_error *err)
     struct slot *slots = calloc(r->jobs, sizeof(*slots));
     struct pollfd *fds = calloc(3 * (size_t)r->jobs, sizeof(*fds));
     size_t next = 0, printed = 0;
-    int rc = slots && fds ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory");
+    int rc = slots && fds ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory for %u cases at once", r->jobs);
     while (slots && fds && fill(r, slots, &next, err, &rc) > 0) {
         wait_any(r, slots, fds);
         for (unsigned i = 0; i < r->jobs; i++) {

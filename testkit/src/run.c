@@ -60,7 +60,7 @@ static int select_rows(struct run *r, struct kvs_error *err)
         return rc;
     r->rows = calloc(registry_count(), sizeof(*r->rows));
     if (!r->rows)
-        return say(err, KVS_NO_MEMORY, "no memory");
+        return say(err, KVS_NO_MEMORY, "no memory for %zu cases", registry_count());
     for (size_t i = 0; (row = registry_at(i)) != NULL; i++)
         if (!filter || select_matches(filter, row))
             r->rows[r->nrows++].row = row;
