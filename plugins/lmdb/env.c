@@ -61,10 +61,21 @@ size_t env_max_key(const struct env *env)
     return (size_t)mdb_env_get_maxkeysize(env->mdb);
 }
 
-static uint64_t page_up(uint64_t bytes)
+static uint64_t page_down(uint64_t bytes)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    return (bytes + page - 1) / page * page;
+    return bytes / page * page;
+}
+
+static uint64_t page_up(uint64_t bytes)
+{
+    return page_down(bytes + (uint64_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+/* How large a map the parameters ask for to begin with. */
+static uint64_t first_size(const struct env_config *config)
+{
+    return page_up(config->map_size < config->map_max ? config->map_size : config->map_max);
 }
 
 /* Maps the file anew, of the given size; 0: of the size that another process gave it. Nobody is inside the
@@ -75,8 +86,8 @@ static int remap(struct env *env, uint64_t size)
     int rc = mdb_env_get_fd(env->mdb, &fd);
     if (rc != 0)
         return rc;
-    if (size !=
-        0) { /* LMDB gives up the old map first and is lost where the new one fails: see whether it would */
+    if (size != 0) {
+        /* LMDB gives up the old map first, and is lost where the new one fails: see whether it would. */
         void *probe = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
         if (probe == MAP_FAILED)
             return errno;
@@ -113,7 +124,7 @@ static int grow(struct env *env, uint64_t was, uint64_t bytes)
         uint64_t size = env->map_size;
         uint64_t want = size + bytes > 2 * size ? size + bytes : 2 * size;
         if (want > env->map_max)
-            want = env->map_max / (uint64_t)sysconf(_SC_PAGESIZE) * (uint64_t)sysconf(_SC_PAGESIZE);
+            want = page_down(env->map_max);
         rc = want > size ? remap(env, page_up(want)) : MDB_MAP_FULL;
     }
     gate_open(&env->gate);
@@ -238,7 +249,7 @@ static int check_database(struct env *env, struct env_text *text)
 
 static int open_mdb(struct env *env, const struct env_config *config, struct env_text *text)
 {
-    uint64_t size = page_up(config->map_size < config->map_max ? config->map_size : config->map_max);
+    uint64_t size = first_size(config);
     int rc = mdb_env_create(&env->mdb);
     if (rc == 0)
         rc = mdb_env_set_mapsize(env->mdb, size);
@@ -316,7 +327,7 @@ static int open_again(struct env *env, const struct env_config *config, struct e
                 env->sync ? "yes" : "no", config->sync ? "yes" : "no");
         return KVS_INVALID_PARAM;
     }
-    uint64_t size = page_up(config->map_size < config->map_max ? config->map_size : config->map_max);
+    uint64_t size = first_size(config);
     int rc = 0;
     gate_close(&env->gate);
     if (config->map_max > env->map_max)
