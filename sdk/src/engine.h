@@ -194,8 +194,12 @@ bool kvs_turn_inside(void);
 void kvs_turn_add_done(struct kvs_xfer *x);
 /* One that is abandoned and has ended is freed by then: that calls the backend too. */
 void kvs_turn_add_free(struct kvs_xfer *x);
-/* kvs_xfer_drop by a call of the SDK's own: what it leads to is this thread's, as what came up in the
- * backend. */
+/* Runs the done function of a transfer whose ios have ended, here and now, unless it was abandoned. */
+void kvs_done_run(struct kvs_xfer *x);
+/* The same after the caller has set STARTED in the transfer's word. */
+void kvs_done_call(struct kvs_xfer *x);
+/* kvs_xfer_drop inside a turn of its own: a done function or an end that it leads to is run at that turn's
+ * end. */
 void kvs_turn_drop(struct kvs_xfer *x);
 /* In a done function of this thread: the post is kept for its end. False elsewhere. */
 bool kvs_turn_add_post(struct kvs_xfer *x);
@@ -214,15 +218,11 @@ bool kvs_settle(struct kvs_xfer *x, struct kvs_io *io, uint64_t token, int statu
 /* The same after the caller has won, by disarming the io's slot. */
 void kvs_settle_won(struct kvs_xfer *x, struct kvs_io *io, int status);
 /* Those of [from, to) that are open, by the SDK itself. */
-void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status, const char *text);
+void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status, const char *why);
 /* Takes n from the count, and does what the end of a transfer asks for. */
 void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n);
 /* One more on the count, if the transfer is running: it cannot end before kvs_xfer_drop. */
 bool kvs_xfer_hold(struct kvs_xfer *x);
-/* Runs the done function of a transfer whose ios have ended, here and now; or where the word says STARTED
- * already. */
-void kvs_done_run(struct kvs_xfer *x);
-void kvs_done_call(struct kvs_xfer *x);
 int kvs_xfer_status(const struct kvs_xfer *x);
 void kvs_io_text(struct kvs_rec *rec, uint32_t round, const char *fmt, va_list args) KVS_PRINTF(3, 0);
 
@@ -237,8 +237,8 @@ static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
 void kvs_post_late(struct kvs_xfer *x);
 /* Posts again a transfer from its own done function. */
 void kvs_post_again(struct kvs_xfer *x);
-/* Submits a batch that waited, with a hold on it; `first`: in front of the others, should it have to wait on.
- */
+/* Submits a batch that waited, with a hold on it; `first`: should it have to wait on, it goes before the
+ * others. */
 void kvs_submit_late(struct kvs_xfer *x, bool first);
 /* Offers waiting batches, oldest first, until one is not taken; or has a worker do it, where submit may
  * block. */
@@ -283,9 +283,9 @@ bool kvs_xfer_ended(uint64_t word);
 int kvs_service_need(const struct kvs_xfer *x);
 void kvs_service_kick(kvs_engine *e);
 void kvs_service_stop(kvs_engine *e);
-/* Asks for an early end of a running transfer: what was not handed out ends with `status`, the rest is
- * cancelled. */
-void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *text);
+/* Asks for an early end of a running transfer: what the backend was not given ends with `status` and the text
+ * `why`, the rest is cancelled. */
+void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *why);
 
 /* ---- Transfers and engines ---- */
 

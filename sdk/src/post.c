@@ -150,8 +150,7 @@ static void queue_again(struct kvs_xfer *x, bool first)
     }
 }
 
-/* Hands the batch to the backend, or to the queue that stands before it. KVS_IN_PROG, or the backend's error.
- */
+/* Hands the batch to the backend, or to the queue before it. KVS_IN_PROG, or the backend's error. */
 static int offer(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
@@ -228,8 +227,7 @@ void kvs_post_late(struct kvs_xfer *x)
 
 void kvs_post_again(struct kvs_xfer *x)
 {
-    /* The count goes from the done function's own to the new round's in one store: no other thread sees an
-     * end. */
+    /* begin() turns the done function's count into the new round's at one stroke: nobody sees an end. */
     struct before before;
     int rc = begin(x, &before);
     const char *why = NULL;

@@ -11,10 +11,10 @@
 
 #define SPINS       200 /* before a waiter blocks: about a microsecond or two */
 #define POLL_EVENTS 256 /* ios a poll may complete in one go */
-#define OWNER_NAP                                                                                            \
-    KVS_MS(100) /* longest sleep of an owner: a backend that completed elsewhere and told nobody */
-
-#define BLIND_NAP KVS_MS(1) /* its sleep where there is no descriptor to wait for */
+/* The longest sleep of an owner: a backend may have completed elsewhere and told nobody. */
+#define OWNER_NAP KVS_MS(100)
+/* Its sleep where there is no descriptor to wait for. */
+#define BLIND_NAP KVS_MS(1)
 
 bool kvs_xfer_ended(uint64_t word)
 {

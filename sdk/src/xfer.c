@@ -94,8 +94,9 @@ void kvs_xfer_unprep(struct kvs_xfer *x)
 void kvs_xfer_free(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
-    if (!kvs_epoch_is(e->epoch)) { /* a forked child: no lock, and nothing that the parent's threads may have
-                                      left half done */
+    if (!kvs_epoch_is(e->epoch)) {
+        /* A forked child takes no lock, and touches nothing that the parent's threads may have left half
+         * done. */
         free_memory(x);
         return;
     }
