@@ -91,7 +91,7 @@ static void key_arrays(void **state)
     a.keys[2] = (struct kvs_key){"k", SIZE_MAX};
     unprepared(e, &a, KVS_TOO_LARGE, "descriptor 2");
     assert_int_equal(atomic_load(&toy.calls), 0);
-    /* KVS-REQ-551: keys are copied; the caller's may go at once */
+    /* KVS-REQ-551 KVS-REQ-444: keys are copied; the caller's may go at once */
     char name[] = "mine";
     a.keys[2] = (struct kvs_key){name, 4};
     kvs_xfer *x = prepared(e, &a);

@@ -171,7 +171,8 @@ static void sizes_of_the_structure(void **state)
     close_engine(e);
 }
 
-/* An open that fails has made nothing: no handle, no close; and the next one works. */
+/* KVS-REQ-443: the text is that of fail(). An open that fails has made nothing: no handle, no close; and the
+ * next one works. */
 static void failed_open(void **state)
 {
     (void)state;

@@ -188,6 +188,20 @@ static void list_stops(void **state)
     close_engine(e);
 }
 
+/* KVS-REQ-089: the help says what it is not */
+static void what_it_is_not(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    const struct kvs_param *p = kvs_sdk_params(&n);
+    while (n > 0 && strcmp(p->name, "prefix") != 0) {
+        p++;
+        n--;
+    }
+    assert_int_not_equal(n, 0);
+    expect_text(p->help, "no security boundary");
+}
+
 int main(void)
 {
     store = toy_table("store");
@@ -201,6 +215,7 @@ int main(void)
         cmocka_unit_test_setup(limits_count_the_prefix, setup),
         cmocka_unit_test_setup(lists_under_it, setup),
         cmocka_unit_test_setup(list_stops, setup),
+        cmocka_unit_test(what_it_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,8 @@ static void ctx_until_close(void **state)
     kvs_engine *e = toy_open(&late, WITH({"prefix", "abc"}, {"threads", "3"}));
     close_engine(e);
     assert_string_equal(at_close, "abc 3 3 -4");
+    assert_int_equal(toy.host->size, sizeof(struct kvs_host)); /* KVS-REQ-414 */
+    assert_int_equal(toy.host->api, KVS_API);
 }
 
 int main(void)

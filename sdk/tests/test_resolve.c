@@ -41,6 +41,7 @@ static void bad_local(kvs_engine *engine, struct kvs_desc d, int status, const c
     assert_int_equal(atomic_load(&toy.calls), 0);
 }
 
+/* KVS-REQ-050 */
 static void local_memory(void **state)
 {
     (void)state;

@@ -49,7 +49,7 @@ static void another_length(void **state)
     expect_status(kvs_get(e, "k", 1, NULL, 0, &err), KVS_OK, &err);
 }
 
-/* KVS-REQ-006 KVS-REQ-377: what the store says is what the caller hears, in every call */
+/* KVS-REQ-006 KVS-REQ-377 KVS-REQ-446: what the store says is what the caller hears, in every call */
 static void statuses_pass(void **state)
 {
     (void)state;
