@@ -96,6 +96,30 @@ struct kvs_xfer {
     struct kvs_xfer *local_next; /* in a queue of one thread (turn.c), or in engine.deferred (engine.lock) */
 };
 
+/* Transfers one behind the other, by local_next. */
+struct kvs_queue {
+    struct kvs_xfer *head, *tail;
+};
+
+static inline void kvs_queue_push(struct kvs_queue *q, struct kvs_xfer *x)
+{
+    x->local_next = NULL;
+    if (q->tail)
+        q->tail->local_next = x;
+    else
+        q->head = x;
+    q->tail = x;
+}
+
+/* NULL: it is empty. */
+static inline struct kvs_xfer *kvs_queue_pop(struct kvs_queue *q)
+{
+    struct kvs_xfer *x = q->head;
+    if (x && (q->head = x->local_next) == NULL)
+        q->tail = NULL;
+    return x;
+}
+
 struct kvs_mem {
     kvs_engine *engine;
     uint32_t type, key_len;
@@ -148,7 +172,7 @@ struct kvs_engine {
     uint64_t posts; /* so far */
     struct kvs_xfer *again_head, *again_tail;
     bool again_busy;
-    struct kvs_xfer *deferred_head, *deferred_tail; /* done functions for the service thread */
+    struct kvs_queue deferred; /* done functions for the service thread */
     kvs_cond service_work;
     kvs_thread service;
     bool service_started, service_stop;

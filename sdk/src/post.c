@@ -75,12 +75,6 @@ static void take_back(struct kvs_xfer *x, const struct before *before)
     kvs_a64_store(&x->word, before->word);
 }
 
-/* What submit answered, where that is neither success nor AGAIN. */
-static int final_error(int rc)
-{
-    return rc < 0 && kvs_status_known(rc) && rc != KVS_NOT_POSTED ? rc : KVS_BACKEND;
-}
-
 static const char *stop_text(uint32_t marks, int *status)
 {
     *status = marks & KVS_M_TIMEOUT ? KVS_TIMEOUT : KVS_CANCELED;
@@ -168,7 +162,7 @@ static int offer(struct kvs_xfer *x)
     else if (rc == KVS_OK)
         taken(x);
     else
-        return final_error(rc);
+        return kvs_status_error(rc);
     if (e->polls)
         kvs_progress_kick(e);
     return KVS_IN_PROG;
@@ -258,7 +252,7 @@ void kvs_submit_late(struct kvs_xfer *x, bool first)
     else if (rc == KVS_AGAIN)
         queue_again(x, first);
     else
-        kvs_settle_range(x, 0, x->count, final_error(rc), why);
+        kvs_settle_range(x, 0, x->count, kvs_status_error(rc), why);
 }
 
 void kvs_again_offer(kvs_engine *e)

@@ -132,10 +132,8 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
 
 static void run_deferred(kvs_engine *e)
 {
-    while (e->deferred_head) {
-        struct kvs_xfer *x = e->deferred_head;
-        if ((e->deferred_head = x->local_next) == NULL)
-            e->deferred_tail = NULL;
+    struct kvs_xfer *x;
+    while ((x = kvs_queue_pop(&e->deferred)) != NULL) {
         kvs_mutex_unlock(&e->lock);
         kvs_turn_begin();
         kvs_done_run(x);
@@ -186,7 +184,7 @@ static void *service_main(void *arg)
             if (e->again_head)
                 next = kvs_after(now, AGAIN_TICK) < next ? kvs_after(now, AGAIN_TICK) : next;
         }
-        if (e->deferred_head || e->service_stop)
+        if (e->deferred.head || e->service_stop)
             continue;
         if (e->polls && e->posted_head) {
             poll_for_others(e, now, next, &seen);

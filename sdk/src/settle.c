@@ -147,12 +147,7 @@ static void done_due(struct kvs_xfer *x)
     }
     if (x->deferred) {
         kvs_mutex_lock(&e->lock);
-        x->local_next = NULL;
-        if (e->deferred_tail)
-            e->deferred_tail->local_next = x;
-        else
-            e->deferred_head = x;
-        e->deferred_tail = x;
+        kvs_queue_push(&e->deferred, x);
         kvs_cond_signal(&e->service_work); /* it runs since the post */
         kvs_mutex_unlock(&e->lock);
         return;

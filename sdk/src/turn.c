@@ -11,35 +11,13 @@ struct kvs_frame {
     struct kvs_frame *outer;
 };
 
-struct queue {
-    struct kvs_xfer *head, *tail;
-};
-
 /* Per thread: nobody else looks at it. */
 static _Thread_local struct {
     uint32_t depth;
     bool draining;
-    struct queue done, posts, frees;
+    struct kvs_queue done, posts, frees;
     struct kvs_frame *frames;
 } turn;
-
-static void push(struct queue *q, struct kvs_xfer *x)
-{
-    x->local_next = NULL;
-    if (q->tail)
-        q->tail->local_next = x;
-    else
-        q->head = x;
-    q->tail = x;
-}
-
-static struct kvs_xfer *pop(struct queue *q)
-{
-    struct kvs_xfer *x = q->head;
-    if (x && (q->head = x->local_next) == NULL)
-        q->tail = NULL;
-    return x;
-}
 
 void kvs_turn_begin(void)
 {
@@ -52,11 +30,11 @@ void kvs_turn_end(void)
         struct kvs_xfer *x;
         turn.draining = true;
         for (;;) {
-            if ((x = pop(&turn.done)) != NULL)
+            if ((x = kvs_queue_pop(&turn.done)) != NULL)
                 kvs_done_run(x);
-            else if ((x = pop(&turn.posts)) != NULL)
+            else if ((x = kvs_queue_pop(&turn.posts)) != NULL)
                 kvs_post_late(x);
-            else if ((x = pop(&turn.frees)) != NULL)
+            else if ((x = kvs_queue_pop(&turn.frees)) != NULL)
                 kvs_xfer_free(x);
             else
                 break;
@@ -73,12 +51,12 @@ bool kvs_turn_inside(void)
 
 void kvs_turn_add_done(struct kvs_xfer *x)
 {
-    push(&turn.done, x);
+    kvs_queue_push(&turn.done, x);
 }
 
 void kvs_turn_add_free(struct kvs_xfer *x)
 {
-    push(&turn.frees, x);
+    kvs_queue_push(&turn.frees, x);
 }
 
 void kvs_turn_drop(struct kvs_xfer *x)
@@ -92,7 +70,7 @@ bool kvs_turn_add_post(struct kvs_xfer *x)
 {
     if (!turn.frames)
         return false;
-    push(&turn.posts, x);
+    kvs_queue_push(&turn.posts, x);
     return true;
 }
 
