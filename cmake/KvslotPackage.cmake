@@ -9,15 +9,13 @@ foreach(target IN ITEMS kvslot_sdk kvslot_testkit kvslot_command kvslot_case)
   endif()
 endforeach()
 
-if(TARGET kvslot_sdk)
-  configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/kvslotConfig.cmake.in" "${PROJECT_BINARY_DIR}/kvslotConfig.cmake"
-    INSTALL_DESTINATION "${package_dir}" PATH_VARS KVSLOT_INSTALL_PLUGINDIR)
-  # Before 1.0 a minor number may change anything.
-  write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-  install(EXPORT kvslotTargets NAMESPACE kvslot:: DESTINATION "${package_dir}")
-  install(FILES "${PROJECT_BINARY_DIR}/kvslotConfig.cmake" "${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake"
-    "${CMAKE_CURRENT_LIST_DIR}/KvslotBackend.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-backend.map"
-    DESTINATION "${package_dir}")
-endif()
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/kvslotConfig.cmake.in" "${PROJECT_BINARY_DIR}/kvslotConfig.cmake"
+  INSTALL_DESTINATION "${package_dir}" PATH_VARS KVSLOT_INSTALL_PLUGINDIR)
+# Before 1.0 a minor number may change anything.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(EXPORT kvslotTargets NAMESPACE kvslot:: DESTINATION "${package_dir}")
+install(FILES "${PROJECT_BINARY_DIR}/kvslotConfig.cmake" "${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/KvslotBackend.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-backend.map"
+  DESTINATION "${package_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
