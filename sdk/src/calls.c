@@ -111,11 +111,9 @@ static int query_by_get(kvs_engine *e, void *worker, struct kvs_xfer *x, struct 
     struct kvs_batch batch = x->batch;
     batch.op = KVS_READ;
     int rc = e->be->get(e->priv, worker, &batch, io);
-    if (rc == KVS_MISMATCH && io->actual != KVS_ACTUAL_UNSET)
-        rc = KVS_OK;
-    if (rc == KVS_OK && io->actual == KVS_ACTUAL_UNSET)
-        io->actual = 0;
-    return rc;
+    if (io->actual == KVS_ACTUAL_UNSET)
+        io->actual = rc == KVS_OK ? 0 : KVS_SIZE_UNKNOWN;
+    return rc == KVS_MISMATCH ? KVS_OK : rc;
 }
 
 static int call_op(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io)

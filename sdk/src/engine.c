@@ -145,9 +145,9 @@ static int open_backend(kvs_engine *e, struct kvs_error *err)
                                     .flags = be->flags};
     struct kvs_limits opened = e->limits;
     struct kvs_error why = {KVS_OK, ""};
-    kvs_host_text_begin(&why);
+    struct kvs_error *outer = kvs_host_text_begin(&why);
     int rc = kvs_call_open(e, &opened);
-    kvs_host_text_end();
+    kvs_host_text_end(outer);
     char buf[64];
     if (rc != KVS_OK)
         return kvs_err_set(err, kvs_status_error(rc), "backend '%s': %s", be->name,

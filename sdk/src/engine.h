@@ -339,8 +339,9 @@ void kvs_mem_uncount(struct kvs_xfer *x);
 /* ---- Host services (host.c) ---- */
 
 /* What a backend gets as ctx: the engine, and where its error text goes while it is being opened. */
-void kvs_host_text_begin(struct kvs_error *err);
-void kvs_host_text_end(void);
+/* Calls nest where a done function runs in between: end gets what begin answered. */
+struct kvs_error *kvs_host_text_begin(struct kvs_error *err);
+void kvs_host_text_end(struct kvs_error *outer);
 
 /* A transfer's records stand right behind it, on a cache line of their own. */
 #define KVS_XFER_HEAD ((sizeof(struct kvs_xfer) + 63) & ~(size_t)63)

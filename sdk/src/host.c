@@ -11,14 +11,16 @@
  * stack. */
 static _Thread_local struct kvs_error *fail_text;
 
-void kvs_host_text_begin(struct kvs_error *err)
+struct kvs_error *kvs_host_text_begin(struct kvs_error *err)
 {
+    struct kvs_error *outer = fail_text;
     fail_text = err;
+    return outer;
 }
 
-void kvs_host_text_end(void)
+void kvs_host_text_end(struct kvs_error *outer)
 {
-    fail_text = NULL;
+    fail_text = outer;
 }
 
 static const char *who(const void *ctx)

@@ -64,9 +64,9 @@ static int call_load(const struct kvs_backend *table, const char *where, struct 
     struct kvs_error why = {0};
     if (!table->load)
         return KVS_OK;
-    kvs_host_text_begin(&why);
+    struct kvs_error *outer = kvs_host_text_begin(&why);
     int rc = table->load(&kvs_host_table);
-    kvs_host_text_end();
+    kvs_host_text_end(outer);
     if (rc == KVS_OK)
         return KVS_OK;
     char buf[64];

@@ -76,9 +76,9 @@ static int make(kvs_engine *e, uint32_t type, const struct kvs_desc *d, struct k
     told.meta_info = m->key;
     told.meta_len = key_len;
     struct kvs_error why = {KVS_OK, ""};
-    kvs_host_text_begin(&why);
+    struct kvs_error *outer = kvs_host_text_begin(&why);
     rc = kvs_call_register(e, m, &told);
-    kvs_host_text_end();
+    kvs_host_text_end(outer);
     if (rc == KVS_OK) {
         *out = m;
         return KVS_OK;

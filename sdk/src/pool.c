@@ -59,9 +59,9 @@ static int worker_ready(struct worker *w, struct kvs_io *io)
     if (room) /* also after a try that failed */
         memset(w->priv, 0, room);
     struct kvs_error err = {KVS_OK, ""};
-    kvs_host_text_begin(&err);
+    struct kvs_error *outer = kvs_host_text_begin(&err);
     int status = be->worker_open ? kvs_call_worker_open(w->e, w->priv) : KVS_OK;
-    kvs_host_text_end();
+    kvs_host_text_end(outer);
     w->open = status == KVS_OK;
     if (status != KVS_OK && err.text[0])
         kvs_host_table.io_error(io, "%s", err.text);

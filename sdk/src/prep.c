@@ -112,9 +112,9 @@ static int tell_backend(struct kvs_prep *p)
     if (!p->e->be->prep)
         return KVS_OK;
     struct kvs_error why = {KVS_OK, ""};
-    kvs_host_text_begin(&why);
+    struct kvs_error *outer = kvs_host_text_begin(&why);
     int rc = kvs_call_prep(p->e, p->x);
-    kvs_host_text_end();
+    kvs_host_text_end(outer);
     p->x->prepped = rc == KVS_OK ? KVS_PREP_OWED : KVS_PREP_NONE;
     if (rc == KVS_OK)
         return rc;

@@ -70,6 +70,9 @@ static void owner_sleep(kvs_engine *e, uint64_t until, bool failed)
         uint64_t told;
         ssize_t n = read(e->event_fd, &told, sizeof told);
         (void)n;
+    } else if (fds[1].revents &
+               POLLNVAL) { /* which is at once, and for ever: the backend's descriptor is none */
+        owner_sleep(e, until, true);
     }
 }
 

@@ -200,9 +200,9 @@ int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,
         memcpy(whole + e->prefix_len, prefix, prefix_len);
     struct listing l = {each, arg, whole, len, e->prefix_len, 0, 0};
     struct kvs_error why = {KVS_OK, ""};
-    kvs_host_text_begin(&why);
+    struct kvs_error *outer = kvs_host_text_begin(&why);
     rc = kvs_call_list(e, whole, len, list_one, &l, e->timeout ? kvs_after(kvs_now_ns(), e->timeout) : 0);
-    kvs_host_text_end();
+    kvs_host_text_end(outer);
     free(whole);
     if (l.strangers > 0)
         kvs_slab_violation(e->slab, "list gave %llu keys that do not begin with the prefix it was asked for",
