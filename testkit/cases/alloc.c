@@ -56,17 +56,16 @@ static void alloc_no_size(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "alloc.sizes",
      .title = "kvs_get_alloc finds the size by itself",
-     .explain = "Fetches values of 0 bytes to 300 kB without saying their size, also with the size itself as "
-                "the limit. An "
-                "empty value gives memory that is not NULL.",
+     .explain = "Fetches values of 0 bytes to 300 kB without saying their size, also with the size itself "
+                "as the limit. An empty value gives memory that is not NULL.",
      .requirements = "KVS-REQ-379 KVS-REQ-380 KVS-REQ-360",
      .needs = KVS_CAP_QUERY | KVS_CAP_QUERY_SIZE,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = alloc_sizes},
     {.id = "alloc.refused",
      .title = "kvs_get_alloc of too large a value is TOO_LARGE",
-     .explain =
-         "Fetches a value that is one byte over the limit, and an absent key; the out pointer is NULL.",
+     .explain = "Fetches a value that is one byte over the limit, and an absent key; the out pointer is "
+                "NULL.",
      .requirements = "KVS-REQ-381 KVS-REQ-371",
      .needs = KVS_CAP_QUERY | KVS_CAP_QUERY_SIZE,
      .profile = KVS_CONFORM_EXTENDED,

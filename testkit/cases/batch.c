@@ -126,8 +126,7 @@ static const struct kit_case cases[] = {
     {.id = "batch.of_64",
      .title = "A batch of 64 values of different sizes",
      .explain = "Writes 64 values of sizes 100 to 163 in one transfer and reads them in another; every "
-                "status is OK, every "
-                "byte count is the value's length, and every value is its own.",
+                "status is OK, every byte count is the value's length, and every value is its own.",
      .requirements = "KVS-REQ-001 KVS-REQ-002 KVS-REQ-104 KVS-REQ-150",
      .fn = batch_64},
     {.id = "batch.of_1024",
@@ -139,21 +138,19 @@ static const struct kit_case cases[] = {
     {.id = "batch.mixed_sizes",
      .title = "A batch of mixed sizes, empty ones among them",
      .explain = "Writes and reads 48 values of 0 bytes to 200 kB in one transfer. A failure means that an "
-                "empty or a large "
-                "value disturbs its neighbours.",
+                "empty or a large value disturbs its neighbours.",
      .requirements = "KVS-REQ-359 KVS-REQ-360 KVS-REQ-150",
      .fn = batch_mixed},
     {.id = "batch.reversed",
      .title = "Values land at the descriptors that asked for them",
      .explain = "Writes 32 values of one size and reads them in reverse order. A failure means that the "
-                "backend assigns "
-                "answers by order of arrival.",
+                "backend assigns answers by order of arrival.",
      .requirements = "KVS-REQ-001 KVS-REQ-410",
      .fn = batch_swapped},
     {.id = "batch.duplicate_keys",
      .title = "A key that occurs several times in a WRITE keeps one whole value",
-     .explain = "Writes 16 values under one key in one transfer. At least one is OK, and what is read is one "
-                "of them, whole.",
+     .explain = "Writes 16 values under one key in one transfer. At least one is OK, and what is read is "
+                "one of them, whole.",
      .requirements = "KVS-REQ-367",
      .fn = batch_duplicates},
 };

@@ -201,8 +201,8 @@ static const struct kit_case cases[] = {
      .fn = concurrent_one_engine},
     {.id = "concurrent.two_engines",
      .title = "Four threads use two engines",
-     .explain =
-         "As concurrent.one_engine with two engines; afterwards each reads what the other has written.",
+     .explain = "As concurrent.one_engine with two engines; afterwards each reads what the other has "
+                "written.",
      .requirements = "KVS-REQ-361 KVS-REQ-387 KVS-REQ-434",
      .tags = "concurrency",
      .timeout_s = 40,
@@ -210,16 +210,14 @@ static const struct kit_case cases[] = {
     {.id = "concurrent.open",
      .title = "Four threads open and close engines",
      .explain = "Four threads open, write, read and close eight times each. A failure means that opening or "
-                "closing one "
-                "engine hurts another.",
+                "closing one engine hurts another.",
      .requirements = "KVS-REQ-387 KVS-REQ-290",
      .tags = "concurrency",
      .fn = concurrent_open},
     {.id = "concurrent.flights",
      .title = "64 transfers in flight from four threads",
      .explain = "Four threads post 16 transfers of 4 writes each before they wait for the first, and read "
-                "all values "
-                "afterwards.",
+                "all values afterwards.",
      .requirements = "KVS-REQ-135 KVS-REQ-150 KVS-REQ-434",
      .tags = "concurrency",
      .timeout_s = 60,
@@ -227,16 +225,14 @@ static const struct kit_case cases[] = {
     {.id = "concurrent.registration",
      .title = "Four threads register and deregister one dev_id",
      .explain = "Each thread registers keys of its own under dev_id 0 and uses them. A failure means that "
-                "registrations "
-                "with one dev_id get into each other's way.",
+                "registrations with one dev_id get into each other's way.",
      .requirements = "KVS-REQ-550 KVS-REQ-056 KVS-REQ-057",
      .tags = "concurrency",
      .fn = concurrent_registration},
     {.id = "concurrent.writers",
      .title = "Writers of one key leave one value, whole",
      .explain = "Four threads write different values of 100 kB to one key through two engines. What is read "
-                "afterwards is one "
-                "of the four.",
+                "afterwards is one of the four.",
      .requirements = "KVS-REQ-365",
      .needs = KVS_CAP_OVERWRITE,
      .profile = KVS_CONFORM_EXTENDED,
@@ -246,8 +242,7 @@ static const struct kit_case cases[] = {
     {.id = "concurrent.readers",
      .title = "A reader beside writers sees old or new, never a mix",
      .explain = "Two threads write different values of 100 kB to one key while two others read it. Every "
-                "READ gives one of "
-                "the two values, whole.",
+                "READ gives one of the two values, whole.",
      .requirements = "KVS-REQ-366 KVS-REQ-364",
      .needs = KVS_CAP_OVERWRITE,
      .profile = KVS_CONFORM_EXTENDED,

@@ -142,8 +142,7 @@ static const struct kit_case cases[] = {
     {.id = "done.once",
      .title = "A done function runs once, with the result",
      .explain = "Writes with a done function: post is IN_PROG, the function runs exactly once, check inside "
-                "it is the "
-                "result and wait inside it is NOT_ALLOWED.",
+                "it is the result and wait inside it is NOT_ALLOWED.",
      .requirements = "KVS-REQ-111 KVS-REQ-200 KVS-REQ-210 KVS-REQ-214 KVS-REQ-150",
      .fn = done_once},
     {.id = "done.failure",
@@ -153,9 +152,8 @@ static const struct kit_case cases[] = {
      .fn = done_failure},
     {.id = "done.posts",
      .title = "A done function may post its transfer again",
-     .explain = "A READ posts itself 200 times from its done function. It must not nest, lose a round or run "
-                "once too "
-                "often.",
+     .explain = "A READ posts itself 200 times from its done function. It must not nest, lose a round or "
+                "run once too often.",
      .requirements = "KVS-REQ-208 KVS-REQ-211 KVS-REQ-200 KVS-REQ-173",
      .fn = done_posts},
     {.id = "done.releases",

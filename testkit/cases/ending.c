@@ -129,9 +129,8 @@ static void ending_checks_only(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "ending.release",
      .title = "release of a running transfer is BUSY until it has ended",
-     .explain = "Posts a batch of writes and releases it at once, again and again. Each answer is BUSY, with "
-                "the handle "
-                "still good, or OK, with everything over; no value is left half written.",
+     .explain = "Posts a batch of writes and releases it at once, again and again. Each answer is BUSY, "
+                "with the handle still good, or OK, with everything over; no value is left half written.",
      .requirements = "KVS-REQ-250 KVS-REQ-251 KVS-REQ-364 KVS-REQ-150",
      .fn = ending_release},
     {.id = "ending.release_waits",
@@ -142,28 +141,25 @@ static const struct kit_case cases[] = {
     {.id = "ending.abandon",
      .title = "An abandoned transfer ends by itself",
      .explain = "Abandons a running batch and closes the engine, which waits for it. A failure means an io "
-                "that never "
-                "completes, or a completion after close.",
+                "that never completes, or a completion after close.",
      .requirements = "KVS-REQ-278 KVS-REQ-279 KVS-REQ-282 KVS-REQ-172",
      .fn = ending_abandon},
     {.id = "ending.cancel",
      .title = "A canceled transfer still completes every io once",
      .explain = "Cancels a running batch twice. Every descriptor ends OK or CANCELED, the transfer is OK "
-                "only if all are, "
-                "and what is OK is there.",
+                "only if all are, and what is OK is there.",
      .requirements = "KVS-REQ-254 KVS-REQ-255 KVS-REQ-256 KVS-REQ-257 KVS-REQ-265",
      .fn = ending_cancel},
     {.id = "ending.wait_zero",
      .title = "wait with no time answers IN_PROG and changes nothing",
      .explain = "Waits with a time of 0 before the post and until the batch has ended. A failure means that "
-                "a wait whose "
-                "time is over spoils the transfer, or that it makes no progress.",
+                "a wait whose time is over spoils the transfer, or that it makes no progress.",
      .requirements = "KVS-REQ-300 KVS-REQ-150",
      .fn = ending_wait_zero},
     {.id = "ending.checks_only",
      .title = "check alone sees the end",
-     .explain =
-         "Posts a batch and only checks. A failure means that completions need somebody to wait for them.",
+     .explain = "Posts a batch and only checks. A failure means that completions need somebody to wait for "
+                "them.",
      .requirements = "KVS-REQ-131 KVS-REQ-305",
      .fn = ending_checks_only},
 };

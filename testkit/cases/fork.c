@@ -102,17 +102,15 @@ static const struct kit_case cases[] = {
     {.id = "fork.refused",
      .title = "A forked child cannot use the parent's handles",
      .explain = "Forks with an engine and a transfer open. In the child every call is NOT_ALLOWED, and "
-                "release and close "
-                "only free; the parent then goes on as if nothing had been.",
+                "release and close only free; the parent then goes on as if nothing had been.",
      .requirements = "KVS-REQ-450 KVS-REQ-458",
      .fn = fork_refused},
     {.id = "fork.opens",
      .title = "A forked child can open an engine of its own",
-     .explain = "Forks with an engine open; the child opens the target afresh, writes, reads and closes, and "
-                "the parent's "
-                "engine still works. A failure means that the backend shares connections or locks over fork. "
-                "A backend "
-                "that allows one configuration a process refuses the child as NOT_ALLOWED.",
+     .explain = "Forks with an engine open; the child opens the target afresh, writes, reads and closes, "
+                "and the parent's engine still works. A failure means that the backend shares connections "
+                "or locks over fork. A backend that allows one configuration a process refuses the child as "
+                "NOT_ALLOWED.",
      .requirements = "KVS-REQ-457 KVS-REQ-454 KVS-REQ-455 KVS-REQ-456 KVS-REQ-459 KVS-REQ-460",
      .profile = KVS_CONFORM_EXTENDED,
      .fn = fork_opens},

@@ -171,39 +171,34 @@ static void keys_engine_prefix(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "keys.binary",
      .title = "Keys hold any bytes",
-     .explain =
-         "Writes values under keys with NUL, CR LF, blanks, braces, 0xff, format and shell characters, and "
-         "reads all "
-         "of them. A failure means that two keys are taken for one, or that one does not come through.",
+     .explain = "Writes values under keys with NUL, CR LF, blanks, braces, 0xff, format and shell "
+                "characters, and reads all of them. A failure means that two keys are taken for one, or "
+                "that one does not come through.",
      .requirements = "KVS-REQ-080 KVS-REQ-081",
      .fn = keys_binary},
     {.id = "keys.every_byte",
      .title = "Each of the 256 bytes makes a key of its own",
      .explain = "Writes a value under 256 keys that differ in their last byte only, then reads all. A "
-                "failure means that "
-                "some bytes are folded or cut.",
+                "failure means that some bytes are folded or cut.",
      .requirements = "KVS-REQ-080 KVS-REQ-081",
      .timeout_s = 40,
      .fn = keys_every_byte},
     {.id = "keys.alike",
      .title = "Keys that look alike once escaped stay apart",
      .explain = "Writes under keys such as a/b, a%2Fb, a-SEP-b, x, X, x.tmp, .., 7 and 07, and reads all. A "
-                "failure means "
-                "that the backend's escaping of keys is not one to one.",
+                "failure means that the backend's escaping of keys is not one to one.",
      .requirements = "KVS-REQ-081",
      .fn = keys_alike},
     {.id = "keys.nested",
      .title = "Keys that begin with one another stay apart",
      .explain = "Writes under 24 keys of which each begins with the one before, and reads all. A failure "
-                "means that a "
-                "key is found by its beginning.",
+                "means that a key is found by its beginning.",
      .requirements = "KVS-REQ-081",
      .fn = keys_nested},
     {.id = "keys.longest",
      .title = "Keys of the greatest length work, and differ in their last byte",
      .explain = "Writes under keys of max_key bytes (1,024 where there is no limit) that differ only at "
-                "their end, and one "
-                "byte shorter. A failure means that long keys are cut or hashed.",
+                "their end, and one byte shorter. A failure means that long keys are cut or hashed.",
      .requirements = "KVS-REQ-081",
      .fn = keys_longest},
     {.id = "keys.empty",
@@ -214,16 +209,14 @@ static const struct kit_case cases[] = {
     {.id = "keys.engine_prefix",
      .title = "The engine's prefix goes before every key",
      .explain = "Opens an engine with a prefix, writes a key, and reads it through an engine without one "
-                "under prefix and "
-                "key. A failure means that one of the operations forgets the prefix.",
+                "under prefix and key. A failure means that one of the operations forgets the prefix.",
      .requirements = "KVS-REQ-083 KVS-REQ-085",
      .profile = KVS_CONFORM_EXTENDED,
      .fn = keys_engine_prefix},
     {.id = "keys.too_long",
      .title = "A key one byte too long is TOO_LARGE and nothing is sent",
-     .explain = "Uses a key of max_key + 1 bytes with every operation, and in a batch with a good one. Every "
-                "answer is "
-                "TOO_LARGE, and the good key was not written.",
+     .explain = "Uses a key of max_key + 1 bytes with every operation, and in a batch with a good one. "
+                "Every answer is TOO_LARGE, and the good key was not written.",
      .requirements = "KVS-REQ-011 KVS-REQ-084 KVS-REQ-106",
      .profile = KVS_CONFORM_EXTENDED,
      .fn = keys_too_long},

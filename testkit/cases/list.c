@@ -124,16 +124,15 @@ static const struct kit_case cases[] = {
     {.id = "list.prefix",
      .title = "list gives each key under a prefix once, and no other",
      .explain = "Writes 40 keys under one prefix and some under another, and lists by the prefix, by a "
-                "prefix that nothing "
-                "has, and by a whole key. Sizes are exact where they are given.",
+                "prefix that nothing has, and by a whole key. Sizes are exact where they are given.",
      .requirements = "KVS-REQ-088",
      .needs = KVS_CAP_LIST,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = list_prefix},
     {.id = "list.stops",
      .title = "list stops when it is told to, with that answer",
-     .explain =
-         "Answers 42 at the third key: list gives no further key and answers 42. A second list gives all.",
+     .explain = "Answers 42 at the third key: list gives no further key and answers 42. A second list gives "
+                "all.",
      .requirements = "KVS-REQ-088",
      .needs = KVS_CAP_LIST,
      .profile = KVS_CONFORM_EXTENDED,
@@ -141,16 +140,15 @@ static const struct kit_case cases[] = {
     {.id = "list.binary",
      .title = "list takes prefixes of any bytes",
      .explain = "Lists by a prefix with NUL in it. A failure means that the prefix is cut at NUL, or that "
-                "0xff bytes fall "
-                "out at the end of a range.",
+                "0xff bytes fall out at the end of a range.",
      .requirements = "KVS-REQ-080 KVS-REQ-088",
      .needs = KVS_CAP_LIST,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = list_binary},
     {.id = "list.engine_prefix",
      .title = "list of an engine with a prefix gives keys without it",
-     .explain =
-         "Lists everything through an engine that has a prefix: only keys under the prefix, and without it.",
+     .explain = "Lists everything through an engine that has a prefix: only keys under the prefix, and "
+                "without it.",
      .requirements = "KVS-REQ-086 KVS-REQ-087",
      .needs = KVS_CAP_LIST,
      .profile = KVS_CONFORM_EXTENDED,

@@ -78,16 +78,14 @@ static void missing_then_written(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "missing.read",
      .title = "READ of an absent key is NOT_FOUND",
-     .explain = "Reads keys that were never written, with 0, 1 and 4,096 bytes. Anything but NOT_FOUND makes "
-                "a miss look like "
-                "a broken store, or like a value.",
+     .explain = "Reads keys that were never written, with 0, 1 and 4,096 bytes. Anything but NOT_FOUND "
+                "makes a miss look like a broken store, or like a value.",
      .requirements = "KVS-REQ-007 KVS-REQ-006",
      .fn = missing_read},
     {.id = "missing.among_others",
      .title = "One absent key in a batch fails alone",
      .explain = "Reads three keys of which the second is absent: the statuses are OK, NOT_FOUND, OK in this "
-                "order, the "
-                "transfer's is NOT_FOUND, and the two values are there.",
+                "order, the transfer's is NOT_FOUND, and the two values are there.",
      .requirements = "KVS-REQ-001 KVS-REQ-003 KVS-REQ-004 KVS-REQ-006",
      .fn = missing_among_others},
     {.id = "missing.single_call",

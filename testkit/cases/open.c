@@ -164,56 +164,49 @@ static void open_lazy(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "open.cycles",
      .title = "Nothing grows from the second open and close on",
-     .explain =
-         "Opens and closes the target 22 times, each time with one query, and counts the descriptors and "
-         "threads of "
-         "the process after the 2nd and the last time. A failure means that close leaves something behind.",
+     .explain = "Opens and closes the target 22 times, each time with one query, and counts the descriptors "
+                "and threads of the process after the 2nd and the last time. A failure means that close "
+                "leaves something behind.",
      .requirements = "KVS-REQ-290 KVS-REQ-289",
      .fn = open_cycles},
     {.id = "open.limits",
      .title = "Limits and capabilities are sound",
      .explain = "Reads the engine's limits: READ and WRITE are native, no capability is both native and "
-                "none, and keys are "
-                "long enough to be used at all. A failure means that the backend's table declares something "
-                "that cannot be.",
+                "none, and keys are long enough to be used at all. A failure means that the backend's table "
+                "declares something that cannot be.",
      .requirements = "KVS-REQ-406 KVS-REQ-428 KVS-REQ-431 KVS-REQ-432",
      .fn = open_limits},
     {.id = "open.two_engines",
      .title = "Two engines of a process share the store",
      .explain = "Opens the target twice; what one engine has written the other reads, also after one is "
-                "closed. A failure "
-                "means that each engine has a store of its own, or that closing one hurts the other.",
+                "closed. A failure means that each engine has a store of its own, or that closing one hurts "
+                "the other.",
      .requirements = "KVS-REQ-361 KVS-REQ-387",
      .fn = open_two_engines},
     {.id = "open.close_with_work",
      .title = "Close drains what is running",
      .explain = "Posts a batch of writes and closes the engine at once. Close must end, every io must have "
-                "ended as OK or "
-                "CANCELED, the transfer can still be read and released, and where the store is durable every "
-                "write that was "
-                "OK is there afterwards.",
+                "ended as OK or CANCELED, the transfer can still be read and released, and where the store "
+                "is durable every write that was OK is there afterwards.",
      .requirements = "KVS-REQ-285 KVS-REQ-286 KVS-REQ-292 KVS-REQ-150",
      .fn = open_close_with_work},
     {.id = "open.bad_parameter",
      .title = "A wrong parameter is refused by name",
-     .explain =
-         "Opens the target with an unknown parameter and with a malformed one. Both are refused as "
-         "INVALID_PARAM in "
-         "a sentence that names the parameter, the engine is NULL, and a correct open works afterwards.",
+     .explain = "Opens the target with an unknown parameter and with a malformed one. Both are refused as "
+                "INVALID_PARAM in a sentence that names the parameter, the engine is NULL, and a correct "
+                "open works afterwards.",
      .requirements = "KVS-REQ-505 KVS-REQ-509",
      .fn = open_bad_parameter},
     {.id = "open.lazy",
      .title = "An engine opened with connect=lazy works",
      .explain = "Opens with connect=lazy, then writes and reads. A failure means that the backend does not "
-                "make up for "
-                "the connection that it did not make in open.",
+                "make up for the connection that it did not make in open.",
      .requirements = "KVS-REQ-503",
      .fn = open_lazy},
     {.id = "open.durable",
      .title = "Values survive close and open",
      .explain = "Writes a value and an empty one, closes, opens again and reads both. A failure means that "
-                "the capability "
-                "durable is claimed and not kept.",
+                "the capability durable is claimed and not kept.",
      .requirements = "KVS-REQ-388",
      .needs = KVS_CAP_DURABLE,
      .profile = KVS_CONFORM_EXTENDED,

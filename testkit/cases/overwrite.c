@@ -96,17 +96,15 @@ static const struct kit_case cases[] = {
     {.id = "overwrite.sizes",
      .title = "A key takes shorter, longer and empty values in turn",
      .explain = "Writes ten values of different lengths under one key and reads each; the length before it "
-                "is a MISMATCH. A "
-                "failure means that the tail or the length of an old value shows.",
+                "is a MISMATCH. A failure means that the tail or the length of an old value shows.",
      .requirements = "KVS-REQ-361 KVS-REQ-350",
      .needs = KVS_CAP_OVERWRITE,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = overwrite_sizes},
     {.id = "overwrite.batch",
      .title = "A batch overwrites, and a second engine sees it",
-     .explain = "Writes 32 keys four times in batches, and reads each time through another engine. A failure "
-                "means a stale "
-                "read.",
+     .explain = "Writes 32 keys four times in batches, and reads each time through another engine. A "
+                "failure means a stale read.",
      .requirements = "KVS-REQ-361",
      .needs = KVS_CAP_OVERWRITE,
      .profile = KVS_CONFORM_EXTENDED,
@@ -122,8 +120,7 @@ static const struct kit_case cases[] = {
     {.id = "write_once.race",
      .title = "Of several writers of one key in a write-once store one wins",
      .explain = "Four threads write one key at once through two engines, twenty times. One of them is OK, "
-                "the others EXISTS, "
-                "and the value is the winner's.",
+                "the others EXISTS, and the value is the winner's.",
      .requirements = "KVS-REQ-008 KVS-REQ-365",
      .absent = KVS_CAP_OVERWRITE,
      .profile = KVS_CONFORM_EXTENDED,

@@ -190,16 +190,14 @@ static const struct kit_case cases[] = {
      .fn = prep_null},
     {.id = "prep.counts",
      .title = "Counts that do not fit are refused",
-     .explain = "Prepares with more and fewer keys than descriptors, with none at all, and with an operation "
-                "that does not "
-                "exist. Each is INVALID_PARAM.",
+     .explain = "Prepares with more and fewer keys than descriptors, with none at all, and with an "
+                "operation that does not exist. Each is INVALID_PARAM.",
      .requirements = "KVS-REQ-076 KVS-REQ-100 KVS-REQ-102",
      .fn = prep_counts},
     {.id = "prep.lengths",
      .title = "Local and remote lengths must be equal",
      .explain = "Prepares pairs of 64 and 4,096 bytes, the reverse, and 0 and 8. Each is INVALID_PARAM: "
-                "otherwise a READ "
-                "would run over its buffer or be silently short.",
+                "otherwise a READ would run over its buffer or be silently short.",
      .requirements = "KVS-REQ-101",
      .fn = prep_lengths},
     {.id = "prep.local_for_query",
@@ -210,9 +208,8 @@ static const struct kit_case cases[] = {
      .fn = prep_local_for_query},
     {.id = "prep.newline_list",
      .title = "Keys may come as one newline-separated list",
-     .explain = "Writes with the custom list of keys, overwriting the list after prep, and reads each key. A "
-                "list that ends "
-                "in a newline has one key more.",
+     .explain = "Writes with the custom list of keys, overwriting the list after prep, and reads each key. "
+                "A list that ends in a newline has one key more.",
      .requirements = "KVS-REQ-075 KVS-REQ-076 KVS-REQ-077 KVS-REQ-551",
      .fn = prep_newline_list},
     {.id = "prep.stride",

@@ -84,24 +84,21 @@ static const struct kit_case cases[] = {
     {.id = "query.present",
      .title = "QUERY of a key that is there is OK, with its size",
      .explain = "Writes values of four sizes and asks for each. Where the store claims query_size the size "
-                "is exact; "
-                "elsewhere it may be unknown, but not wrong.",
+                "is exact; elsewhere it may be unknown, but not wrong.",
      .requirements = "KVS-REQ-370 KVS-REQ-377 KVS-REQ-107",
      .needs = KVS_CAP_QUERY,
      .fn = query_present},
     {.id = "query.absent",
      .title = "QUERY of an absent key is NOT_FOUND",
      .explain = "Asks for a key that was never written, also when one that begins with it is there. A store "
-                "that cannot "
-                "say answers UNKNOWN.",
+                "that cannot say answers UNKNOWN.",
      .requirements = "KVS-REQ-371 KVS-REQ-372 KVS-REQ-377",
      .needs = KVS_CAP_QUERY,
      .fn = query_absent},
     {.id = "query.many",
      .title = "QUERY of 300 keys answers for each",
      .explain = "Asks for 300 keys of which every third is there, in one transfer: the transfer is OK, and "
-                "each descriptor "
-                "has its own answer and size. The transfer is posted twice.",
+                "each descriptor has its own answer and size. The transfer is posted twice.",
      .requirements = "KVS-REQ-001 KVS-REQ-369 KVS-REQ-376",
      .needs = KVS_CAP_QUERY,
      .timeout_s = 40,
@@ -109,8 +106,7 @@ static const struct kit_case cases[] = {
     {.id = "query.follows",
      .title = "QUERY asks the store, not its memory",
      .explain = "Asks before a write, after it, from a second engine, and after a removal. With query_local "
-                "the second "
-                "engine gets UNKNOWN.",
+                "the second engine gets UNKNOWN.",
      .requirements = "KVS-REQ-361 KVS-REQ-370 KVS-REQ-371 KVS-REQ-437",
      .needs = KVS_CAP_QUERY,
      .fn = query_follows},

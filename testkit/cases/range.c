@@ -82,9 +82,8 @@ static const struct kit_case cases[] = {
      .fn = range_parts},
     {.id = "range.past_end",
      .title = "A part past the value's end is MISMATCH",
-     .explain =
-         "Reads parts that begin or end past the value, also far past, and a part of an absent key, which is "
-         "NOT_FOUND.",
+     .explain = "Reads parts that begin or end past the value, also far past, and a part of an absent key, "
+                "which is NOT_FOUND.",
      .requirements = "KVS-REQ-355 KVS-REQ-356",
      .needs = KVS_CAP_RANGE,
      .profile = KVS_CONFORM_EXTENDED,

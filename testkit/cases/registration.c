@@ -234,67 +234,59 @@ static void bounds(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "registration.meta_info",
      .title = "The key of a registration is its meta_info",
-     .explain = "Registers a place with meta_info and a dev_id, writes through the registration and reads by "
-                "the key. A "
-                "failure means that the key does not travel with the registration.",
+     .explain = "Registers a place with meta_info and a dev_id, writes through the registration and reads "
+                "by the key. A failure means that the key does not travel with the registration.",
      .requirements = "KVS-REQ-054 KVS-REQ-058 KVS-REQ-060",
      .fn = key_from_meta},
     {.id = "registration.dev_id",
      .title = "Without meta_info the key is the dev_id in decimal",
      .explain = "Registers a large dev_id without meta_info, writes by dev_id and reads by the key in "
-                "decimal, then through "
-                "a registration that has those digits as meta_info: all are one key.",
+                "decimal, then through a registration that has those digits as meta_info: all are one key.",
      .requirements = "KVS-REQ-058 KVS-REQ-059 KVS-REQ-061 KVS-REQ-072",
      .fn = key_from_dev_id},
     {.id = "registration.same_dev_id",
      .title = "Registrations that share a dev_id stay apart",
-     .explain =
-         "Registers two keys under one dev_id and writes through both: each value lands under its own key. "
-         "The dev_id "
-         "alone is refused while it stands for two keys; once one of them has gone, the other is untouched.",
+     .explain = "Registers two keys under one dev_id and writes through both: each value lands under its "
+                "own key. The dev_id alone is refused while it stands for two keys; once one of them has "
+                "gone, the other is untouched.",
      .requirements = "KVS-REQ-056 KVS-REQ-057 KVS-REQ-062 KVS-REQ-067",
      .fn = same_dev_id},
     {.id = "registration.unknown_dev_id",
      .title = "A dev_id that nobody registered is NOT_FOUND",
      .explain = "Prepares a write to a dev_id that was never registered, and to one whose registration has "
-                "gone. Both are "
-                "refused as NOT_FOUND.",
+                "gone. Both are refused as NOT_FOUND.",
      .requirements = "KVS-REQ-063",
      .fn = unknown_dev_id},
     {.id = "registration.deregister",
      .title = "Deregistering a list is all or none",
-     .explain =
-         "Deregisters NULL, a registration of another engine, a list with one registration twice, and a list "
-         "with a "
-         "foreign one in it. Only NULL is fine, and whatever was refused leaves every registration in place.",
+     .explain = "Deregisters NULL, a registration of another engine, a list with one registration twice, "
+                "and a list with a foreign one in it. Only NULL is fine, and whatever was refused leaves "
+                "every registration in place.",
      .requirements = "KVS-REQ-555",
      .fn = deregister},
     {.id = "registration.busy",
      .title = "Memory of a prepared transfer cannot be deregistered",
-     .explain =
-         "Deregistering local memory that a transfer counts is BUSY until release, alone and in a list; the "
-         "registration that gave the key may go right after prep, and the transfer still works.",
+     .explain = "Deregistering local memory that a transfer counts is BUSY until release, alone and in a "
+                "list; the registration that gave the key may go right after prep, and the transfer still "
+                "works.",
      .requirements = "KVS-REQ-551 KVS-REQ-552 KVS-REQ-553 KVS-REQ-554",
      .fn = busy},
     {.id = "registration.unsupported_type",
      .title = "A memory type that the backend has not is NOT_SUPPORTED",
      .explain = "Tries every memory type that the backend does not declare. Each is NOT_SUPPORTED, and the "
-                "out pointer is "
-                "NULL.",
+                "out pointer is NULL.",
      .requirements = "KVS-REQ-053 KVS-REQ-055 KVS-REQ-429",
      .fn = unsupported_type},
     {.id = "registration.list",
      .title = "Registering a list is all or none",
      .explain = "Registers three descriptors of which the last one overflows: all handles are NULL and none "
-                "of the dev_ids "
-                "is known. The corrected list then works.",
+                "of the dev_ids is known. The corrected list then works.",
      .requirements = "KVS-REQ-055 KVS-REQ-556",
      .fn = list_all_or_none},
     {.id = "registration.bounds",
      .title = "Descriptors outside their registration are refused",
      .explain = "Prepares writes whose local or remote descriptor begins before or ends after its "
-                "registration. Each is "
-                "INVALID_PARAM; the exact one works.",
+                "registration. Each is INVALID_PARAM; the exact one works.",
      .requirements = "KVS-REQ-064 KVS-REQ-068 KVS-REQ-069 KVS-REQ-070 KVS-REQ-071",
      .fn = bounds},
 };

@@ -69,9 +69,8 @@ static void remove_then_write(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "remove.present",
      .title = "REMOVE makes a key absent, and only that one",
-     .explain = "Removes a key and reads it: NOT_FOUND. A key that begins with it stays. A key with an empty "
-                "value is "
-                "there to be removed, once.",
+     .explain = "Removes a key and reads it: NOT_FOUND. A key that begins with it stays. A key with an "
+                "empty value is there to be removed, once.",
      .requirements = "KVS-REQ-374 KVS-REQ-359 KVS-REQ-377",
      .needs = KVS_CAP_REMOVE,
      .profile = KVS_CONFORM_EXTENDED,
@@ -86,8 +85,7 @@ static const struct kit_case cases[] = {
     {.id = "remove.many",
      .title = "REMOVE of 60 keys answers for each",
      .explain = "Removes 60 keys of which every second is there, in one transfer: the transfer is OK, each "
-                "descriptor has "
-                "its own answer, and a key that was not named stays.",
+                "descriptor has its own answer, and a key that was not named stays.",
      .requirements = "KVS-REQ-001 KVS-REQ-369 KVS-REQ-374 KVS-REQ-375 KVS-REQ-376",
      .needs = KVS_CAP_REMOVE,
      .profile = KVS_CONFORM_EXTENDED,

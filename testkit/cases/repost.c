@@ -111,36 +111,32 @@ static void repost_while_running(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "repost.check",
      .title = "check says NOT_POSTED before, and the result as often as asked",
-     .explain = "Checks a transfer before its post, ten times after it, and once more for one that failed. A "
-                "transfer that "
-                "was never posted can be released.",
+     .explain = "Checks a transfer before its post, ten times after it, and once more for one that failed. "
+                "A transfer that was never posted can be released.",
      .requirements = "KVS-REQ-130 KVS-REQ-132",
      .fn = repost_check},
     {.id = "repost.hundred_times",
      .title = "A READ may be posted 100 times",
-     .explain = "Reads four values with one transfer a hundred times into freshly poisoned memory. A failure "
-                "means that "
-                "something of an earlier post is left.",
+     .explain = "Reads four values with one transfer a hundred times into freshly poisoned memory. A "
+                "failure means that something of an earlier post is left.",
      .requirements = "KVS-REQ-114 KVS-REQ-116 KVS-REQ-150",
      .fn = repost_100},
     {.id = "repost.after_failure",
      .title = "A failed transfer may be posted again and starts clean",
      .explain = "Reads an absent key twice, writes it, and posts the same transfer once more: OK, with no "
-                "status or text of "
-                "the failure left.",
+                "status or text of the failure left.",
      .requirements = "KVS-REQ-114 KVS-REQ-116",
      .fn = repost_after_failure},
     {.id = "repost.while_running",
      .title = "post of a running transfer is BUSY and changes nothing",
      .explain = "Posts a large batch twice in a row. The second answer is BUSY unless the first has ended, "
-                "the batch ends "
-                "OK, and all values are there.",
+                "the batch ends OK, and all values are there.",
      .requirements = "KVS-REQ-113 KVS-REQ-150",
      .fn = repost_while_running},
     {.id = "repost.write",
      .title = "A WRITE posted again sends what is in memory now",
-     .explain =
-         "Changes the source of one transfer twenty times and posts it each time; each value is read back.",
+     .explain = "Changes the source of one transfer twenty times and posts it each time; each value is read "
+                "back.",
      .requirements = "KVS-REQ-114 KVS-REQ-361",
      .needs = KVS_CAP_OVERWRITE,
      .profile = KVS_CONFORM_EXTENDED,

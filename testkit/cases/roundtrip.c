@@ -136,9 +136,8 @@ static void roundtrip_single_calls(struct kit *k)
 static const struct kit_case cases[] = {
     {.id = "roundtrip.empty",
      .title = "A value of 0 bytes is a value",
-     .explain = "Writes an empty value, reads it with length 0, and asks whether the key is there. A failure "
-                "means that an "
-                "empty value is taken for no value.",
+     .explain = "Writes an empty value, reads it with length 0, and asks whether the key is there. A "
+                "failure means that an empty value is taken for no value.",
      .requirements = "KVS-REQ-359 KVS-REQ-360",
      .fn = roundtrip_empty},
     {.id = "roundtrip.one_byte",
@@ -149,8 +148,7 @@ static const struct kit_case cases[] = {
     {.id = "roundtrip.odd_sizes",
      .title = "Values of odd sizes come back byte for byte",
      .explain = "Writes and reads values of sizes around the powers of two up to 2,049. Buffers end at a "
-                "page that cannot be "
-                "touched, so a byte too many is a crash.",
+                "page that cannot be touched, so a byte too many is a crash.",
      .requirements = "KVS-REQ-361 KVS-REQ-357",
      .fn = roundtrip_odd_sizes},
     {.id = "roundtrip.page_sizes",
@@ -161,42 +159,37 @@ static const struct kit_case cases[] = {
     {.id = "roundtrip.large",
      .title = "Values of 1 MB and 4 MiB come back",
      .explain = "Writes and reads large values, or the largest that the store takes. A failure here alone "
-                "often means a "
-                "partial read or write that was taken for a whole one.",
+                "often means a partial read or write that was taken for a whole one.",
      .requirements = "KVS-REQ-361 KVS-REQ-357",
      .fn = roundtrip_large},
     {.id = "roundtrip.unaligned",
      .title = "Buffers at odd addresses work",
-     .explain =
-         "Writes from and reads into buffers at every odd offset up to 15, with canaries on both sides.",
+     .explain = "Writes from and reads into buffers at every odd offset up to 15, with canaries on both "
+                "sides.",
      .requirements = "KVS-REQ-357 KVS-REQ-361",
      .fn = roundtrip_unaligned},
     {.id = "roundtrip.guarded_front",
      .title = "Nothing before a buffer is touched",
      .explain = "Writes from and reads into buffers right behind a page that cannot be touched. A crash "
-                "means that the "
-                "backend reads or writes before the buffer.",
+                "means that the backend reads or writes before the buffer.",
      .requirements = "KVS-REQ-357",
      .fn = roundtrip_guarded_front},
     {.id = "roundtrip.read_only_source",
      .title = "The source of a WRITE may be read-only",
-     .explain = "Writes from memory that is mapped read-only. A crash means that the backend writes into the "
-                "caller's "
-                "source.",
+     .explain = "Writes from memory that is mapped read-only. A crash means that the backend writes into "
+                "the caller's source.",
      .requirements = "KVS-REQ-358",
      .fn = roundtrip_read_only_source},
     {.id = "roundtrip.source_reused",
      .title = "The source may be reused once the WRITE has ended",
-     .explain = "Writes a value, overwrites the source buffer, and reads the value. A failure means that the "
-                "backend still "
-                "uses the caller's memory after it has completed the io.",
+     .explain = "Writes a value, overwrites the source buffer, and reads the value. A failure means that "
+                "the backend still uses the caller's memory after it has completed the io.",
      .requirements = "KVS-REQ-172 KVS-REQ-358",
      .fn = roundtrip_source_reused},
     {.id = "roundtrip.single_calls",
      .title = "kvs_put and kvs_get do what a transfer does",
-     .explain =
-         "What kvs_put wrote a transfer reads, and the reverse. A backend that takes registered memory only "
-         "refuses both.",
+     .explain = "What kvs_put wrote a transfer reads, and the reverse. A backend that takes registered "
+                "memory only refuses both.",
      .requirements = "KVS-REQ-066 KVS-REQ-390 KVS-REQ-378",
      .fn = roundtrip_single_calls},
 };

@@ -97,15 +97,14 @@ static const struct kit_case cases[] = {
     {.id = "size.within_buffer",
      .title = "A longer value never runs over the buffer",
      .explain = "Reads a value of 9,000 bytes into shorter buffers that end at a page which cannot be "
-                "touched, or have "
-                "canaries around them. Whatever the answer is, nothing outside the buffer may be written.",
+                "touched, or have canaries around them. Whatever the answer is, nothing outside the buffer "
+                "may be written.",
      .requirements = "KVS-REQ-357",
      .fn = size_within_buffer},
     {.id = "size.shorter",
      .title = "READ with more bytes than the value has is MISMATCH",
      .explain = "Reads values that are shorter than the buffer. OK would pass off old bytes as data. The "
-                "text has the "
-                "stored length, and with read_atomic the buffer is untouched, its tail too.",
+                "text has the stored length, and with read_atomic the buffer is untouched, its tail too.",
      .requirements = "KVS-REQ-350 KVS-REQ-351 KVS-REQ-353 KVS-REQ-389",
      .needs = KVS_CAP_SIZE_CHECK,
      .profile = KVS_CONFORM_EXTENDED,
@@ -128,8 +127,7 @@ static const struct kit_case cases[] = {
     {.id = "size.among_others",
      .title = "One value of another length in a batch fails alone",
      .explain = "Reads three values of which the second is one byte shorter: OK, MISMATCH, OK, and the two "
-                "values are "
-                "there.",
+                "values are there.",
      .requirements = "KVS-REQ-001 KVS-REQ-004 KVS-REQ-350",
      .needs = KVS_CAP_SIZE_CHECK,
      .profile = KVS_CONFORM_EXTENDED,

@@ -27,8 +27,7 @@ static const struct kit_case cases[] = {
     {.id = "ttl.expires",
      .title = "A value written with a ttl expires",
      .explain = "Writes a value through an engine with ttl=500ms and waits until it is NOT_FOUND; a value "
-                "without a ttl "
-                "stays.",
+                "without a ttl stays.",
      .requirements = "KVS-REQ-361 KVS-REQ-422",
      .needs = KVS_CAP_TTL,
      .profile = KVS_CONFORM_EXTENDED,
