@@ -272,7 +272,7 @@ static const struct kit_case cases[] = {
      .requirements = "KVS-REQ-551 KVS-REQ-552 KVS-REQ-553 KVS-REQ-554",
      .fn = busy},
     {.id = "registration.unsupported_type",
-     .title = "A memory type that the backend has not is NOT_SUPPORTED",
+     .title = "A memory type that the backend does not have is NOT_SUPPORTED",
      .explain = "Tries every memory type that the backend does not declare. Each is NOT_SUPPORTED, and the "
                 "out pointer is NULL.",
      .requirements = "KVS-REQ-053 KVS-REQ-055 KVS-REQ-429",
