@@ -19,6 +19,12 @@ exported() {
 }
 others=$(exported "$prefix/lib/libkvslot.so" | sed 's/@.*//' | grep -v '^kvs_' || true)
 is "what libkvslot exports beside kvs_*" "$others" ""
+others=$(exported "$prefix/lib/libkvslot-testkit.so" | grep -vE '^kvs_(conform|mock)_' || true)
+is "what libkvslot-testkit exports beside kvs_conform_* and kvs_mock_*" "$others" ""
+# A program's own copy of a function would stand before the library's.
+for program in kvslot kvslot-case; do
+  has_not "exports of $program" "$(exported "$prefix/bin/$program")" "kvs_"
+done
 for plugin in "$prefix"/lib/kvslot/*.so; do
   is "exports of ${plugin##*/}" "$(exported "$plugin")" "kvs_backend_entry"
   has_not "libraries of ${plugin##*/}" "$(readelf -d "$plugin")" "libkvslot"

@@ -78,6 +78,25 @@ const char *kvs_show_bytes(char *buf, size_t size, const void *data, size_t len)
     return buf;
 }
 
+int kvs_status_known(int status)
+{
+    switch (status) {
+#define STATUS_CASE(name, number, text) case number:
+        KVS_STATUS_MAP(STATUS_CASE)
+#undef STATUS_CASE
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+int kvs_status_error(int rc)
+{
+    if (rc >= 0 || rc == KVS_NOT_POSTED || rc == KVS_AGAIN || !kvs_status_known(rc))
+        return KVS_BACKEND;
+    return rc;
+}
+
 const char *kvs_err_why(char *buf, size_t size, const struct kvs_error *own, int rc)
 {
     if (own->text[0])

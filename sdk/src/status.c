@@ -36,22 +36,3 @@ const char *kvs_status_text(int status)
         return "unknown status";
     }
 }
-
-int kvs_status_known(int status)
-{
-    switch (status) {
-#define STATUS_CASE(name, number, text) case number:
-        KVS_STATUS_MAP(STATUS_CASE)
-#undef STATUS_CASE
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-int kvs_status_error(int rc)
-{
-    if (rc >= 0 || rc == KVS_NOT_POSTED || rc == KVS_AGAIN || !kvs_status_known(rc))
-        return KVS_BACKEND;
-    return rc;
-}
