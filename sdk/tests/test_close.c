@@ -94,7 +94,7 @@ static void test_waits(void **state)
     release(x);
 }
 
-/* A held one keeps the engine from closing until the store lets go. KVS-REQ-287 B11 */
+/* A held one keeps the engine from closing until the store lets go. KVS-REQ-287 */
 static void test_held(void **state)
 {
     struct fixture f;

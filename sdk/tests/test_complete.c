@@ -49,7 +49,7 @@ static void test_twice(void **state)
     close_mock(&f);
 }
 
-/* A token of an earlier post does nothing to the one that runs. KVS-REQ-161 KVS-REQ-164 B11 */
+/* A token of an earlier post does nothing to the one that runs. KVS-REQ-161 KVS-REQ-164 */
 static void test_old_token(void **state)
 {
     struct fixture f;
@@ -72,7 +72,7 @@ static void test_old_token(void **state)
     close_mock(&f);
 }
 
-/* The same after a cancel and after a timeout: the vendor's late callback. B11 B37 */
+/* The same after a cancel and after a timeout: the vendor's late callback. */
 static void test_after_cancel(void **state)
 {
     struct fixture f;

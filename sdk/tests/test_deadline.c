@@ -8,7 +8,7 @@
 static unsigned char memory[8 * 16];
 
 /* No cancel, or in the blocking shape: ends TIMEOUT and is held until the store lets go. KVS-REQ-269
- * KVS-REQ-271 KVS-REQ-272 KVS-REQ-273 KVS-REQ-275 KVS-REQ-276 KVS-REQ-261 B11 */
+ * KVS-REQ-271 KVS-REQ-272 KVS-REQ-273 KVS-REQ-275 KVS-REQ-276 KVS-REQ-261 */
 static void test_held(void **state)
 {
     struct fixture f;
@@ -300,8 +300,7 @@ static void test_each_post(void **state)
     close_mock(&f);
 }
 
-/* A single key's call ends by the deadline too; what came too late is harmless. KVS-REQ-386 KVS-REQ-384 B37
- * B11 */
+/* A single key's call ends by the deadline too; what came too late is harmless. KVS-REQ-386 KVS-REQ-384 */
 static void test_single_calls(void **state)
 {
     struct fixture f;

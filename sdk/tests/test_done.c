@@ -31,8 +31,7 @@ static void look(kvs_xfer *x, int status, void *arg)
     atomic_fetch_add(&s->times, 1);
 }
 
-/* Once for each accepted post, with the transfer's status. KVS-REQ-200 KVS-REQ-111 KVS-REQ-210 KVS-REQ-214
- * B21 */
+/* Once for each accepted post, with the transfer's status. KVS-REQ-200 KVS-REQ-111 KVS-REQ-210 KVS-REQ-214 */
 static void test_once(void **state)
 {
     struct fixture f;

@@ -97,7 +97,7 @@ static void *round_trips(void *arg)
     return p;
 }
 
-/* KVS-REQ-135 KVS-REQ-550 KVS-REQ-552 KVS-REQ-060 KVS-REQ-056 KVS-REQ-057 B19 B20 */
+/* KVS-REQ-135 KVS-REQ-550 KVS-REQ-552 KVS-REQ-060 KVS-REQ-056 KVS-REQ-057 */
 static void test_round_trips(void **state)
 {
     struct fixture f;
@@ -181,7 +181,7 @@ static void *at_random(void *arg)
 }
 
 /* While the store completes on its own, and with submits that are not taken at once. KVS-REQ-135 KVS-REQ-200
- * KVS-REQ-256 KVS-REQ-278 KVS-REQ-282 KVS-REQ-150 B01 B19 */
+ * KVS-REQ-256 KVS-REQ-278 KVS-REQ-282 KVS-REQ-150 */
 static void stress(void **state, const char *more)
 {
     struct fixture f;
@@ -228,7 +228,7 @@ static void *let_go_now_and_then(void *arg)
     return NULL;
 }
 
-/* Ios that are held until a thread lets them go, with a second completion for many of them. KVS-REQ-164 B11
+/* Ios that are held until a thread lets them go, with a second completion for many of them. KVS-REQ-164
  */
 static void test_held(void **state)
 {

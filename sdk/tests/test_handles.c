@@ -5,7 +5,7 @@
 
 static unsigned char memory[8 * 16];
 
-/* KVS-REQ-107: none of them crashes. B13 */
+/* KVS-REQ-107: none of them crashes. */
 static void test_null(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void test_null(void **state)
     assert_int_equal(err.status, KVS_INVALID_PARAM);
 }
 
-/* Everything that the header calls optional is left out. KVS-REQ-107 B07 */
+/* Everything that the header calls optional is left out. KVS-REQ-107 */
 static void test_optional(void **state)
 {
     struct fixture f;
@@ -81,7 +81,7 @@ static void test_optional(void **state)
     assert_int_equal(kvs_engine_close(f.e, LONG, NULL), KVS_OK);
 }
 
-/* A handle of another kind is none. B13 */
+/* A handle of another kind is none. */
 static void test_wrong_kind(void **state)
 {
     struct fixture f;
@@ -110,7 +110,7 @@ static void test_wrong_kind(void **state)
     close_mock(&f);
 }
 
-/* A registration of another engine is none of this one. KVS-REQ-555 B13 */
+/* A registration of another engine is none of this one. KVS-REQ-555 */
 static void test_foreign(void **state)
 {
     struct fixture f;

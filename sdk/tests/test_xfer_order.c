@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders of completion: F fails, C completes, P stays open. The result never depends on them. B09 */
+/* Orders of completion: F fails, C completes, P stays open. The result never depends on them. */
 #include "engine_test.h"
 #include "hand.h"
 
@@ -68,7 +68,7 @@ static void test_first_by_time(void **state)
         char text[16];
         snprintf(text, sizeof text, "this was io %u", orders[i][0]);
         assert_string_equal(kvs_xfer_error(x), text); /* KVS-REQ-445 */
-        for (uint32_t io = 0; io < 3; io++)           /* KVS-REQ-001 B17 */
+        for (uint32_t io = 0; io < 3; io++)           /* KVS-REQ-001 */
             assert_int_equal(status_of(x, io), ends[io]);
     }
     release(x);

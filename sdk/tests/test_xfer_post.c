@@ -26,7 +26,7 @@ static void test_busy(void **state)
     close_mock(&f);
 }
 
-/* Releasing what runs: refused, and the handle stays good for all else. KVS-REQ-250 B01 B04 */
+/* Releasing what runs: refused, and the handle stays good for all else. KVS-REQ-250 */
 static void test_release_running(void **state)
 {
     struct fixture f;
@@ -125,7 +125,7 @@ static void test_many_rounds(void **state)
     close_mock(&f);
 }
 
-/* What submit refuses has reached nothing, and is as it was before. KVS-REQ-126 KVS-REQ-127 KVS-REQ-106 B03
+/* What submit refuses has reached nothing, and is as it was before. KVS-REQ-126 KVS-REQ-127 KVS-REQ-106
  */
 static void test_refused(void **state)
 {

@@ -89,14 +89,14 @@ static void run_races(bool release_each, bool wait)
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
-/* KVS-REQ-004 B06 */
+/* KVS-REQ-004 */
 static void test_error_before_end(void **state)
 {
     (void)state;
     run_races(false, false);
 }
 
-/* The last decrement is the last touch: a sanitizer sees any other. KVS-REQ-174 B06 */
+/* The last decrement is the last touch: a sanitizer sees any other. KVS-REQ-174 */
 static void test_freed_at_once(void **state)
 {
     (void)state;

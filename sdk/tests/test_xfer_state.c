@@ -26,7 +26,7 @@ static void test_states(void **state)
 
     let_go(&f, 3);
     expect_rc(wait_end(x), KVS_OK);
-    for (int i = 0; i < 10; i++) /* KVS-REQ-132 B07 */
+    for (int i = 0; i < 10; i++) /* KVS-REQ-132 */
         expect_rc(kvs_xfer_check(x), KVS_OK);
     expect_rc(kvs_xfer_wait(x, 0), KVS_OK);
     for (uint32_t i = 0; i < 3; i++) { /* KVS-REQ-001 KVS-REQ-002 KVS-REQ-003 */
@@ -38,7 +38,7 @@ static void test_states(void **state)
     close_mock(&f);
 }
 
-/* An early failure does not end the transfer, and is its result once all has ended. KVS-REQ-131 B08 */
+/* An early failure does not end the transfer, and is its result once all has ended. KVS-REQ-131 */
 static void test_early_failure(void **state)
 {
     struct fixture f;
@@ -60,7 +60,7 @@ static void test_early_failure(void **state)
     close_mock(&f);
 }
 
-/* A READ of a key that is there, of one that is not, and of one that is. KVS-REQ-001 B17 */
+/* A READ of a key that is there, of one that is not, and of one that is. KVS-REQ-001 */
 static void test_each_descriptor(void **state)
 {
     struct fixture f;
@@ -85,7 +85,7 @@ static void test_each_descriptor(void **state)
     close_mock(&f);
 }
 
-/* Each status that an io may end with reaches the caller as it is, with its name. KVS-REQ-006 KVS-REQ-005 B16
+/* Each status that an io may end with reaches the caller as it is, with its name. KVS-REQ-006 KVS-REQ-005
  */
 static void test_every_status(void **state)
 {
@@ -130,7 +130,7 @@ static void test_every_status(void **state)
 }
 
 /* What is no final status is a failure of the backend, with the number. KVS-REQ-178 KVS-REQ-013 KVS-REQ-170
- * B08 */
+ */
 static void test_no_status(void **state)
 {
     static const int numbers[] = {1, 2, 77, INT32_MAX, -1, -12, -99, -107, -108, -5000, INT32_MIN};
@@ -150,7 +150,7 @@ static void test_no_status(void **state)
     close_mock(&f);
 }
 
-/* {OK, CANCELED} and {OK, TIMEOUT} are failures. KVS-REQ-265 B08 */
+/* {OK, CANCELED} and {OK, TIMEOUT} are failures. KVS-REQ-265 */
 static void test_ok_with_unlisted(void **state)
 {
     static const int ends[] = {KVS_CANCELED, KVS_TIMEOUT, 5};
@@ -203,7 +203,7 @@ static void test_answers(void **state)
     kvs_mock_set_fault(f.store, KVS_MOCK_IO, 0, 1, KVS_UNKNOWN);
     expect_rc(run_it(q), KVS_OK);
     kvs_mock_set_fault(f.store, KVS_MOCK_IO, 0, 2, KVS_DISCONNECTED);
-    expect_rc(run_it(q), KVS_DISCONNECTED); /* KVS-REQ-006 B34 */
+    expect_rc(run_it(q), KVS_DISCONNECTED); /* KVS-REQ-006 */
     release(q);
     kvs_xfer *r = prep(f.e, KVS_REMOVE, 2, NULL, 0);
     expect_rc(run_it(r), KVS_OK);
@@ -215,7 +215,7 @@ static void test_answers(void **state)
     close_mock(&f);
 }
 
-/* A length of 7 and a value of 5: both are in the text, and the buffer is as it was. KVS-REQ-350 B15 */
+/* A length of 7 and a value of 5: both are in the text, and the buffer is as it was. KVS-REQ-350 */
 static void test_mismatch(void **state)
 {
     struct fixture f;
