@@ -14,8 +14,8 @@ extern const struct kvs_host fh_host;
 
 struct fh_engine {
     const struct kvs_backend *backend;
-    struct kvs_param_value
-        params[FH_PARAMS]; /* ends with a name NULL; numbers are plain, enums and bools are words */
+    /* Ends with a name NULL; numbers are plain, enums and bools are words. */
+    struct kvs_param_value params[FH_PARAMS];
     void *priv;
     struct kvs_limits limits;
     char text[256]; /* of fail() */
