@@ -83,6 +83,43 @@ static void test_post_other_from_done(void **state)
     close_mock(&f);
 }
 
+struct queued {
+    kvs_xfer *other;
+    unsigned before, after;
+    int rc;
+};
+
+static void post_other(kvs_xfer *x, int status, void *arg)
+{
+    struct queued *q = arg;
+    (void)x;
+    (void)status;
+    q->before = atomic_load(&hand.submits);
+    q->rc = kvs_xfer_post(q->other);
+    q->after = atomic_load(&hand.submits);
+}
+
+/* The backend gets a post of a done function when that has returned. KVS-REQ-208 */
+static void test_post_is_queued(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    struct queued q = {.other = prep(e, KVS_WRITE, 1, memory, 16), .rc = 99};
+    kvs_xfer *x = prep_done(e, KVS_WRITE, 1, memory, 16, post_other, &q);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    hand_end(hand_batch(0), 0, KVS_OK);
+    expect_rc(q.rc, KVS_IN_PROG);
+    assert_int_equal(q.before, 1);
+    assert_int_equal(q.after, 1);
+    assert_int_equal(atomic_load(&hand.submits), 2);
+    hand_end(hand_batch(1), 0, KVS_OK);
+    expect_rc(kvs_xfer_check(q.other), KVS_OK);
+    release(x);
+    release(q.other);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 struct ending {
     bool abandon;
     atomic_int rc; /* of release */
@@ -261,6 +298,7 @@ int main(void)
         EACH_MODEL(test_post_from_done),
         {"test_post_other_from_done (inline)", test_post_other_from_done, NULL, NULL, model_inline},
         {"test_post_other_from_done (thread)", test_post_other_from_done, NULL, NULL, model_thread},
+        cmocka_unit_test(test_post_is_queued),
         EACH_MODEL(test_end_from_done),
         cmocka_unit_test(test_abandon_waits),
         EACH_MODEL(test_abandon_races),
