@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting and making progress. */
+#include "engine.h"
 #include "engine_test.h"
 #include "hand.h"
 
@@ -26,6 +27,28 @@ static void test_short(void **state)
     let_go(&f, 2);
     expect_rc(kvs_xfer_wait(x, KVS_FOREVER), KVS_OK);
     expect_rc(kvs_xfer_wait(x, 0), KVS_OK);
+    release(x);
+    close_mock(&f);
+}
+
+/* Who has waited once does not cost every later completion a signal. KVS-REQ-176 */
+static void test_nobody_waits(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_mock(&f, "thread", "hold=yes");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, 1, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    expect_rc(kvs_xfer_wait(x, KVS_MS(1)), KVS_IN_PROG);
+    assert_true(kvs_a64_load(&x->word) & KVS_W_WAITER);
+    wait_held(&f, 1);
+    let_go(&f, 1);
+    expect_rc(wait_end(x), KVS_OK);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    assert_false(kvs_a64_load(&x->word) & KVS_W_WAITER);
+    wait_held(&f, 1);
+    let_go(&f, 1);
+    expect_rc(wait_end(x), KVS_OK);
     release(x);
     close_mock(&f);
 }
@@ -177,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EACH_MODEL(test_short),
+        cmocka_unit_test(test_nobody_waits),
         EACH_MODEL(test_many_waiters),
         EACH_MODEL(test_woken),
         cmocka_unit_test(test_service_polls),
