@@ -320,7 +320,6 @@ void kvs_xfer_unprep(struct kvs_xfer *x);
 void kvs_xfer_free(struct kvs_xfer *x);
 void kvs_posted_link(struct kvs_xfer *x); /* engine.lock held, as for the next */
 void kvs_posted_unlink(struct kvs_xfer *x);
-bool kvs_xfer_running(const struct kvs_xfer *x);
 void kvs_engine_ref(kvs_engine *e);
 void kvs_engine_unref(kvs_engine *e);
 /* KVS_OK, INVALID_PARAM or, in a forked child, NOT_ALLOWED. */

@@ -60,11 +60,6 @@ void kvs_slab_after_fork(void)
     kvs_proclock_drop(KVS_LOCK_SLAB);
 }
 
-const char *kvs_slab_name(const struct kvs_slab *slab)
-{
-    return slab->backend->name;
-}
-
 const struct kvs_backend *kvs_slab_backend(const struct kvs_slab *slab)
 {
     return slab->backend;
@@ -174,7 +169,7 @@ void kvs_slab_violation(struct kvs_slab *slab, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    kvs_vlog(KVS_LOG_ERROR, slab ? kvs_slab_name(slab) : "sdk", fmt, args);
+    kvs_vlog(KVS_LOG_ERROR, slab ? slab->backend->name : "sdk", fmt, args);
     va_end(args);
     if (slab)
         kvs_a64_add(&slab->violations, 1);

@@ -27,7 +27,6 @@ void kvs_slab_after_fork(void);
 
 /* The slab of a backend, made at the first call; NULL where there is no memory. */
 struct kvs_slab *kvs_slab_of(const struct kvs_backend *backend);
-const char *kvs_slab_name(const struct kvs_slab *slab);
 const struct kvs_backend *kvs_slab_backend(const struct kvs_slab *slab);
 
 /* Hands n slots to each(arg, i, slot, token without generation); all or none. */

@@ -96,7 +96,8 @@ static int hex_digit(char c)
     return -1;
 }
 
-bool kvs_percent_decode(char *text)
+/* Decodes %XX in place. False: a bad escape, or %00. */
+static bool percent_decode(char *text)
 {
     char *out = text;
     for (const char *in = text; *in; in++) {
@@ -124,7 +125,7 @@ static int malformed(const char *target, const char *why, struct kvs_error *err)
 /* Decodes what stands in a part; an empty one is none, but for a password, which may be empty. */
 static const char *take_part(struct kvs_uri *uri, enum kvs_uri_part part, char *text)
 {
-    if (!kvs_percent_decode(text))
+    if (!percent_decode(text))
         return "a '%' is not followed by two hexadecimal digits other than 00";
     if (*text || part == KVS_PART_PASSWORD)
         uri->parts[part] = text;
@@ -211,7 +212,7 @@ static const char *take_query(struct kvs_uri *uri, char *text)
         if (!value)
             return "an item of its query is not of the form name=value";
         *value++ = '\0';
-        if (!kvs_percent_decode(item) || !kvs_percent_decode(value))
+        if (!percent_decode(item) || !percent_decode(value))
             return "a '%' in its query is not followed by two hexadecimal digits other than 00";
         if (item[0] < 'a' || item[0] > 'z' ||
             item[strspn(item, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0')

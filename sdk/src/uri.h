@@ -45,9 +45,6 @@ void kvs_uri_free(struct kvs_uri *uri);
 /* The target for a message: without user, password and query. Answers buf. KVS-REQ-516 */
 const char *kvs_target_show(char *buf, size_t size, const char *target);
 
-/* Decodes %XX in place. False: a bad escape, or %00. */
-bool kvs_percent_decode(char *text);
-
 /* Length of a name ([a-z][a-z0-9_-]*) at the start of text; 0: none. */
 size_t kvs_name_span(const char *text);
 

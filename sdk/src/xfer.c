@@ -16,7 +16,7 @@ int kvs_xfer_usable(const kvs_xfer *x)
     return kvs_epoch_is(x->engine->epoch) ? KVS_OK : KVS_NOT_ALLOWED;
 }
 
-bool kvs_xfer_running(const struct kvs_xfer *x)
+static bool is_running(const struct kvs_xfer *x)
 {
     return (kvs_a64_load(&x->word) & KVS_W_COUNT) != 0;
 }
@@ -238,12 +238,12 @@ int kvs_xfer_release(kvs_xfer *x, uint64_t timeout_ns)
     struct kvs_frame *frame = kvs_turn_frame(x);
     if (frame)
         return release_in_done(x, frame, false);
-    if (kvs_xfer_running(x)) {
+    if (is_running(x)) {
         kvs_xfer_cancel(x);
         progress(x);
         if (timeout_ns > 0 && !kvs_turn_in_done())
             kvs_progress_wait(x, timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns));
-        if (kvs_xfer_running(x))
+        if (is_running(x))
             return KVS_BUSY;
     }
     kvs_xfer_free(x);

@@ -88,8 +88,6 @@ void kit_bytes_at(struct kit_at at, const char *what, const void *got, const voi
 uint64_t kit_seed(const struct kit *k);
 /** A number drawn from the run's prefix: another in each run, the same in each process of a case. */
 uint64_t kit_run_number(const struct kit *k);
-/** A time limit with the run's multiplier. */
-uint64_t kit_time(const struct kit *k, uint64_t ns);
 /** Longest that a case waits for one thing: half of its time, and at most until shortly before its deadline,
  * so that it can still say for what. */
 uint64_t kit_wait_ns(const struct kit *k);

@@ -23,11 +23,6 @@ uint64_t kit_now(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-uint64_t kit_time(const struct kit *k, uint64_t ns)
-{
-    return (uint64_t)((double)ns * k->cfg->multiplier);
-}
-
 uint64_t kit_wait_ns(const struct kit *k)
 {
     uint64_t now = kit_now(), want = k->cfg->timeout_ns / 2, margin = k->cfg->timeout_ns / 20;

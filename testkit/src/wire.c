@@ -26,7 +26,8 @@ static int nibble(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-uint8_t *wire_unhex(const char *hex, size_t *len)
+/* The reverse of wire_hex, to be freed; NULL where it is no hexadecimal. */
+static uint8_t *unhex(const char *hex, size_t *len)
 {
     size_t n = strlen(hex) / 2;
     uint8_t *bytes = malloc(n + 1);
@@ -156,7 +157,7 @@ static int decode_lists(const json_t *all, struct wire_config *cfg)
     }
     for (; cfg->nkeys < json_array_size(keys); cfg->nkeys++) {
         const char *hex = json_string_value(json_array_get(keys, cfg->nkeys));
-        cfg->keys[cfg->nkeys] = hex ? wire_unhex(hex, &cfg->key_lens[cfg->nkeys]) : NULL;
+        cfg->keys[cfg->nkeys] = hex ? unhex(hex, &cfg->key_lens[cfg->nkeys]) : NULL;
         if (!cfg->keys[cfg->nkeys])
             return KVS_INVALID_PARAM;
     }

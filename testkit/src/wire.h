@@ -49,8 +49,6 @@ void wire_limits_read(const json_t *json, struct kvs_limits *limits);
 
 /** Bytes as hexadecimal, to be freed; NULL: no memory. */
 char *wire_hex(const void *bytes, size_t len);
-/** The reverse, to be freed; NULL where it is no hexadecimal. */
-uint8_t *wire_unhex(const char *hex, size_t *len);
 /** A JSON string of any bytes: those that are not UTF-8, and control characters but newline and tab, become
  * \xNN. */
 json_t *wire_text(const char *text, size_t len);
