@@ -17,8 +17,7 @@ enum cmd_exit {
     CMD_NOT_FOUND = 3,
 };
 
-/* ---- Options, as data: parser, --help and docs/kvslot.md go by these
- * ------------------------------------------ */
+/* ---- Options, as data: parser, --help and docs/kvslot.md go by these ---- */
 
 #define CMD_OPTIONS_MAX 16
 
@@ -67,8 +66,7 @@ const char *kvs_cmd_option(const struct cmd_call *call, const char *name);
 void kvs_cmd_help(const struct cmd *cmd);
 void kvs_cmd_help_global(const struct cmd *const *cmds);
 
-/* ---- Errors
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Errors ---- */
 
 /* The exit code that stands for a status. */
 int kvs_cmd_exit_code(int status);
@@ -82,8 +80,7 @@ int kvs_cmd_fail_status(int status, const struct kvs_error *err);
 struct cmd_key;
 int kvs_cmd_fail_key(int status, const struct kvs_error *err, const struct cmd_key *key);
 
-/* ---- Targets, keys, numbers
- * ------------------------------------------------------------------------------------ */
+/* ---- Targets, keys, numbers ---- */
 
 /* Is TARGET a plugin's file: a slash, or .so at the end, and no colon before. */
 bool kvs_cmd_is_file(const char *target);
@@ -107,8 +104,7 @@ void kvs_cmd_print_key(FILE *out, const void *key, size_t len);
 /* Parses option `name`, where given, as a whole number from min to max; *out is left alone otherwise. */
 int kvs_cmd_number(const struct cmd_call *call, const char *name, uint64_t min, uint64_t max, uint64_t *out);
 
-/* ---- Values
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Values ---- */
 
 struct cmd_input {
     const char *name; /* for messages */
@@ -129,8 +125,7 @@ void kvs_cmd_input_close(struct cmd_input *in);
  * all. */
 int kvs_cmd_output(const char *file, const void *data, size_t len);
 
-/* ---- Parts of info
- * --------------------------------------------------------------------------------------------- */
+/* ---- Parts of info ---- */
 
 /* What there is to tell about a backend. */
 struct cmd_info {
@@ -152,8 +147,7 @@ const char *kvs_cmd_shape(const struct kvs_backend *backend);
 const char *kvs_cmd_thread_model(const struct kvs_backend *backend);
 const char *kvs_cmd_param_type(const struct kvs_param *param);
 
-/* ---- Templates, built into the program
- * ------------------------------------------------------------------------- */
+/* ---- Templates, built into the program ---- */
 
 struct cmd_template {
     const char *shape; /* "common": of every shape */

@@ -185,8 +185,7 @@ const char *kvs_cmd_option(const struct cmd_call *call, const char *name)
     return NULL;
 }
 
-/* ---- Help
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Help ---- */
 
 static void option_line(const struct cmd_option *option)
 {

@@ -26,8 +26,7 @@ int kvs_backend_register(const struct kvs_backend *backend, struct kvs_error *er
     return rc;
 }
 
-/* ---- Looking for one
- * -------------------------------------------------------------------------------------------- */
+/* ---- Looking for one ---- */
 
 static void offer_file(void *arg, const char *file_name)
 {
@@ -123,8 +122,7 @@ int kvs_backend_find(const char *target, const struct kvs_backend **backend, str
     return rc;
 }
 
-/* ---- Listing them
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Listing them ---- */
 
 struct entry {
     char *name, *where;

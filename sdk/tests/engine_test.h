@@ -90,8 +90,7 @@ static inline void expect_rc_at(int rc, int want, const char *what, const char *
 }
 #define expect_rc(call, want) expect_rc_at((call), (want), #call, __FILE__, __LINE__)
 
-/* ---- Engines over the mock, each test with a store of its own
- * ------------------------------------------------ */
+/* ---- Engines over the mock, each test with a store of its own ---- */
 
 struct fixture {
     char store[24];
@@ -145,8 +144,7 @@ static inline struct kvs_mock_counts counts_of(const struct fixture *f)
     return c;
 }
 
-/* ---- Batches: keys "k0", "k1", ...
- * -------------------------------------------------------------------------- */
+/* ---- Batches: keys "k0", "k1", ... ---- */
 
 #define MAX_BATCH 64
 
@@ -278,8 +276,7 @@ static inline void post_held(const struct fixture *f, kvs_xfer *x, size_t n)
     }
 }
 
-/* ---- What the SDK logs
- * ----------------------------------------------------------------------------------------- */
+/* ---- What the SDK logs ---- */
 
 /* Nothing of it reaches standard error: a test breaks rules on purpose. */
 static inline void no_log(void *arg, int level, const char *text)

@@ -52,8 +52,7 @@ static void zeros_are_filled_in(void **state)
     kvs_backend_disown(NULL);
 }
 
-/* ---- Capabilities
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Capabilities ---- */
 
 enum answer { NONE, EMULATED, NATIVE };
 
@@ -135,8 +134,7 @@ static void capabilities_of_an_async_backend(void **state)
     expect_cap(b, KVS_CAP_QUERY, NATIVE);
 }
 
-/* ---- Tables of other releases with the same API number
- * ------------------------------------------------------------------ */
+/* ---- Tables of other releases with the same API number ---- */
 
 /* KVS-REQ-402 KVS-REQ-411 */
 static void shorter_structures(void **state)

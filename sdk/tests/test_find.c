@@ -6,9 +6,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-/* ---- Folders
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Folders ---- */
 
 /* KVS-REQ-441 KVS-REQ-442 */
 static void backends_are_found_by_name(void **state)
@@ -160,8 +158,7 @@ static void folders_that_others_may_write_to(void **state)
     }
 }
 
-/* ---- Built in, and at once
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Built in, and at once ---- */
 
 static int registered_loads;
 

@@ -14,8 +14,7 @@ static void take(sem_t *s)
         ;
 }
 
-/* ---- SUBMIT_BLOCKS
- * ------------------------------------------------------------------------------------------- */
+/* ---- SUBMIT_BLOCKS ---- */
 
 static sem_t in_submit, let_submit;
 static pthread_t submitter; /* written before in_submit is posted */
@@ -64,8 +63,7 @@ static void submit_may_wait(void **state)
     sem_destroy(&let_submit);
 }
 
-/* ---- COMPLETE_DEFERRED
- * --------------------------------------------------------------------------------------- */
+/* ---- COMPLETE_DEFERRED ---- */
 
 static sem_t work, done_ran;
 static struct kvs_batch *given; /* handed over by `work` */

@@ -129,8 +129,7 @@ static void workers(void **state)
     close_engine(e);
 }
 
-/* ---- The async shape
- * ---------------------------------------------------------------------------------------- */
+/* ---- The async shape ---- */
 
 static int complete_rc, vendor_rc, mapped_rc;
 static bool by_vendor;

@@ -5,9 +5,7 @@
 
 #include <sys/wait.h>
 
-/* ---- Files
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- Files ---- */
 
 /* KVS-REQ-400 KVS-REQ-401 KVS-REQ-412 KVS-REQ-415 KVS-REQ-438: this one is of a later release, with longer
  * structures. */
@@ -144,9 +142,7 @@ static void a_load_that_fails(void **state)
     assert_int_equal(find("t-load-fails")->open(NULL, NULL, NULL), 3);
 }
 
-/* ---- Names
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- Names ---- */
 
 static void one_file_by_many_paths(void **state)
 {
