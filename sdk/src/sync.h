@@ -14,8 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* ---- Atomics: loads acquire, stores release, read-modify-writes are both ----------------------------------
- */
+/* ---- Atomics: loads acquire, stores release, read-modify-writes are both ---- */
 
 typedef struct {
     _Atomic(uint64_t) v;

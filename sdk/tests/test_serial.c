@@ -19,8 +19,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* ---- One that polls: its submit keeps ios, and its poll ends them. ---------------------------------------
- */
+/* ---- One that polls: its submit keeps ios, and its poll ends them. ---- */
 
 static struct kvs_io *queue[THREADS * 8]; /* guarded by toy.lock, as the next */
 static uint32_t queued;
@@ -61,8 +60,7 @@ static int polled_fd(void *eng)
     return -1;
 }
 
-/* ---- All functions from many threads ---------------------------------------------------------------------
- */
+/* ---- All functions from many threads ---- */
 
 struct thread {
     pthread_t id;
