@@ -23,13 +23,14 @@ static int add(struct mask *m, const char *value, size_t len)
     if (len < SHORTEST)
         return KVS_OK;
     char **grown = realloc(m->values, (m->n + 1) * sizeof(*grown));
-    char *copy = strndup(value, len);
+    char *copy = calloc(1, len + 1);
     if (grown)
         m->values = grown;
     if (!grown || !copy) {
         free(copy);
         return KVS_NO_MEMORY;
     }
+    memcpy(copy, value, len);
     m->values[m->n++] = copy;
     return KVS_OK;
 }
