@@ -105,13 +105,13 @@ static void shut(kvs_engine *e)
 int kvs_engine_close(kvs_engine *e, uint64_t timeout_ns, struct kvs_error *err)
 {
     int rc = kvs_engine_usable(e);
-    if (rc == KVS_NOT_ALLOWED) { /* a forked child: its copy of the parent's engine; neither threads nor store
-                                    are its own */
+    if (rc == KVS_NOT_ALLOWED) {
+        /* In a forked child neither the threads nor the store of its copy are its own. */
         e->magic = KVS_DEAD_MAGIC;
         return KVS_OK;
     }
     if (rc != KVS_OK)
-        return kvs_err_set(err, rc, "engine: no valid handle");
+        return kvs_engine_check(e, err);
     if (kvs_turn_in_done())
         return kvs_err_set(err, KVS_NOT_ALLOWED, "an engine cannot be closed inside a done function");
     kvs_a32_store(&e->closing, 1);

@@ -17,6 +17,15 @@ int kvs_engine_usable(const kvs_engine *e)
     return kvs_epoch_is(e->epoch) ? KVS_OK : KVS_NOT_ALLOWED;
 }
 
+int kvs_engine_check(const kvs_engine *e, struct kvs_error *err)
+{
+    int rc = kvs_engine_usable(e);
+    if (rc == KVS_OK)
+        return rc;
+    return kvs_err_set(err, rc, "engine: %s",
+                       rc == KVS_NOT_ALLOWED ? "it was opened before a fork" : "no valid handle");
+}
+
 void kvs_engine_ref(kvs_engine *e)
 {
     kvs_a64_add(&e->refs, 1);

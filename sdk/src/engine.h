@@ -324,6 +324,8 @@ void kvs_engine_ref(kvs_engine *e);
 void kvs_engine_unref(kvs_engine *e);
 /* KVS_OK, INVALID_PARAM or, in a forked child, NOT_ALLOWED. */
 int kvs_engine_usable(const kvs_engine *e);
+/* The same, with a text. */
+int kvs_engine_check(const kvs_engine *e, struct kvs_error *err);
 int kvs_xfer_usable(const kvs_xfer *x);
 
 /* ---- Registrations (mem.c) ---- */
@@ -337,8 +339,8 @@ void kvs_mem_uncount(struct kvs_xfer *x);
 
 /* ---- Host services (host.c) ---- */
 
-/* What a backend gets as ctx: the engine, and where its error text goes while it is being opened. */
-/* Calls nest where a done function runs in between: end gets what begin answered. */
+/* Where fail() of a backend's function that runs on this thread puts its text, from begin to end. Calls nest
+ * where a done function runs in between: end gets what begin answered. */
 struct kvs_error *kvs_host_text_begin(struct kvs_error *err);
 void kvs_host_text_end(struct kvs_error *outer);
 

@@ -104,10 +104,9 @@ static void unmake(struct kvs_mem *m)
 
 static int check_list(kvs_engine *e, const struct kvs_dlist *list, struct kvs_error *err)
 {
-    int rc = kvs_engine_usable(e);
+    int rc = kvs_engine_check(e, err);
     if (rc != KVS_OK)
-        return kvs_err_set(err, rc, "engine: %s",
-                           rc == KVS_NOT_ALLOWED ? "it was opened before a fork" : "no valid handle");
+        return rc;
     if (!list || (!list->descs && list->count))
         return kvs_err_set(err, KVS_INVALID_PARAM, "list of descriptors is NULL");
     if (list->count == 0)
@@ -189,10 +188,10 @@ static int check_set(kvs_engine *e, kvs_mem *const *mems, size_t n, struct kvs_e
 int kvs_mem_deregister_list(kvs_engine *e, kvs_mem *const *mems, size_t n, struct kvs_error *err)
 {
     int rc = kvs_engine_usable(e);
+    if (rc == KVS_NOT_ALLOWED)
+        return KVS_OK; /* in a forked child: the parent's; its copy goes with the process */
     if (rc != KVS_OK)
-        return rc == KVS_NOT_ALLOWED
-                   ? KVS_OK /* in a forked child: the parent's; its copy goes with the process */
-                   : kvs_err_set(err, rc, "engine: no valid handle");
+        return kvs_engine_check(e, err);
     if (n > 0 && !mems)
         return kvs_err_set(err, KVS_INVALID_PARAM, "list of registrations is NULL");
     kvs_mutex_lock(&e->mem_lock);

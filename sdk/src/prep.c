@@ -128,10 +128,9 @@ int kvs_xfer_prep(kvs_engine *e, const struct kvs_xfer_req *req, kvs_xfer **xfer
     if (!xfer)
         return kvs_err_set(err, KVS_INVALID_PARAM, "pointer for the transfer is NULL");
     *xfer = NULL;
-    int rc = kvs_engine_usable(e);
+    int rc = kvs_engine_check(e, err);
     if (rc != KVS_OK)
-        return kvs_err_set(err, rc, "engine: %s",
-                           rc == KVS_NOT_ALLOWED ? "it was opened before a fork" : "no valid handle");
+        return rc;
     if (!req || req->size < sizeof *req)
         return kvs_err_set(err, KVS_INVALID_PARAM,
                            "request is %s; its size has to be sizeof(struct kvs_xfer_req)",

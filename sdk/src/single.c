@@ -180,10 +180,9 @@ int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,
              int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
              struct kvs_error *err)
 {
-    int rc = kvs_engine_usable(e);
+    int rc = kvs_engine_check(e, err);
     if (rc != KVS_OK)
-        return kvs_err_set(err, rc, "engine: %s",
-                           rc == KVS_NOT_ALLOWED ? "it was opened before a fork" : "no valid handle");
+        return rc;
     if (!each || (prefix_len && !prefix))
         return kvs_err_set(err, KVS_INVALID_PARAM, "%s is NULL", each ? "prefix" : "function for the keys");
     if (kvs_a32_load(&e->closing))
