@@ -61,7 +61,6 @@ static void read_own_params(kvs_engine *e)
     e->timeout = number(e, "timeout");
     e->cancel_grace = number(e, "cancel_grace");
     e->ttl_ms = number(e, "ttl") / 1000000u;
-    e->inline_bytes = number(e, "inline_bytes");
     e->trace = number(e, "trace") != 0;
     (void)kvs_params_str(e->params, "prefix", &e->prefix, &e->prefix_len);
 }

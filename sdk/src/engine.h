@@ -153,7 +153,7 @@ struct kvs_engine {
     void *priv;
     const char *prefix;
     size_t prefix_len;
-    uint64_t timeout, cancel_grace, ttl_ms, inline_bytes;
+    uint64_t timeout, cancel_grace, ttl_ms;
     bool blocking, polls, serial, trace;
     int event_fd; /* wakes a poll owner; -1 where there is none to wake */
 

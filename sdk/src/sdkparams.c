@@ -49,7 +49,7 @@ static const struct kvs_param sdk_params[] = {
     {
         .name = "inline_bytes",
         .def = "64KiB",
-        .help = "most that a post moves itself before it leaves the rest to others",
+        .help = "most that an asynchronous backend copies in the post itself",
         .since = "0.1",
         .type = KVS_PARAM_SIZE,
     },
