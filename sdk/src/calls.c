@@ -6,6 +6,10 @@
 
 #include <stdio.h>
 
+#define SPINS     200       /* looks at a serial backend that is busy, before the caller sleeps */
+#define BUSY_TICK KVS_MS(1) /* for so long a caller who may not wait waits for it all the same */
+#define BUSY_NAP  50000u    /* ns between its looks */
+
 static const char *const op_names[] = {"READ", "WRITE", "QUERY", "REMOVE"};
 
 static uint64_t enter(kvs_engine *e)
@@ -14,6 +18,33 @@ static uint64_t enter(kvs_engine *e)
     if (e->serial)
         kvs_mutex_lock(&e->serial_lock);
     return e->trace ? kvs_now_ns() : 0;
+}
+
+/* The backend's lock, unless others have it for long. */
+static bool lock_soon(kvs_engine *e)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (kvs_mutex_trylock(&e->serial_lock))
+            return true;
+        kvs_cpu_relax();
+    }
+    for (uint64_t end = kvs_after(kvs_now_ns(), BUSY_TICK); kvs_now_ns() < end; kvs_nap(BUSY_NAP))
+        if (kvs_mutex_trylock(&e->serial_lock))
+            return true;
+    return false;
+}
+
+/* The same for callers who have a time limit of their own to keep: a serial backend may be busy for long,
+ * with a list, or a submit that may block. False: the call is to be made later. */
+static bool enter_soon(kvs_engine *e, uint64_t *start)
+{
+    kvs_turn_begin();
+    if (e->serial && !lock_soon(e)) {
+        kvs_turn_end();
+        return false;
+    }
+    *start = e->trace ? kvs_now_ns() : 0;
+    return true;
 }
 
 static uint64_t leave(kvs_engine *e, uint64_t start)
@@ -63,9 +94,13 @@ void kvs_call_close(kvs_engine *e)
     kvs_turn_end();
 }
 
-int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x)
+int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x, bool may_wait)
 {
-    uint64_t start = enter(e);
+    uint64_t start;
+    if (may_wait)
+        start = enter(e);
+    else if (!enter_soon(e, &start))
+        return KVS_AGAIN;
     int rc = e->be->submit(e->priv, &x->batch);
     uint64_t took = leave(e, start);
     TRACE("submit(%s, %u ios) = %s", op_names[x->batch.op], x->count, kvs_status_name(rc));
@@ -73,20 +108,25 @@ int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x)
     return rc;
 }
 
-void kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x)
+bool kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x)
 {
+    uint64_t start;
     if (!e->be->cancel || !(e->limits.caps_native & KVS_CAP_CANCEL))
-        return;
-    uint64_t start = enter(e);
+        return true;
+    if (!enter_soon(e, &start))
+        return false;
     e->be->cancel(e->priv, &x->batch);
     uint64_t took = leave(e, start);
     TRACE("cancel(%s, %u ios)", op_names[x->batch.op], x->count);
     kvs_turn_end();
+    return true;
 }
 
 int kvs_call_poll(kvs_engine *e, int max)
 {
-    uint64_t start = enter(e);
+    uint64_t start;
+    if (!enter_soon(e, &start))
+        return KVS_POLL_BUSY;
     int rc = e->be->poll(e->priv, max);
     uint64_t took = leave(e, start);
     if (rc != 0) /* idle polls would hide all else */
@@ -98,9 +138,8 @@ int kvs_call_poll(kvs_engine *e, int max)
 /* Not traced: it would stand between all that is. */
 int kvs_call_poll_fd(kvs_engine *e)
 {
-    uint64_t start = enter(e);
-    int fd = e->be->poll_fd(e->priv);
-    (void)leave(e, start);
+    kvs_turn_begin();
+    int fd = e->be->poll_fd(e->priv); /* beside all else, in a serial engine too */
     kvs_turn_end();
     return fd;
 }
@@ -133,15 +172,15 @@ static int call_op(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_i
 
 int kvs_call_io(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io)
 {
+    char key[80] = "";
+    const char *op = op_names[x->batch.op];
+    uint64_t len = io->len;
+    if (e->trace)
+        kvs_show_bytes(key, sizeof key, io->key, io->key_len);
     uint64_t start = enter(e);
     int rc = call_op(e, worker, x, io);
-    uint64_t took = leave(e, start);
-    if (e->trace) {
-        char key[80];
-        trace(e, took, "%s(\"%s\", %llu bytes) = %s", op_names[x->batch.op],
-              kvs_show_bytes(key, sizeof key, io->key, io->key_len), (unsigned long long)io->len,
-              kvs_status_name(rc));
-    }
+    uint64_t took = leave(e, start); /* a function that completed its io by itself has lost it by now */
+    TRACE("%s(\"%s\", %llu bytes) = %s", op, key, (unsigned long long)len, kvs_status_name(rc));
     kvs_turn_end();
     return rc;
 }

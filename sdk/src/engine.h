@@ -15,6 +15,7 @@
 
 #include <kvslot/backend.h>
 #include <kvslot/kvslot.h>
+#include <limits.h>
 #include <stdalign.h>
 
 #define KVS_ENGINE_MAGIC UINT32_C(0x6b76656e)
@@ -82,6 +83,7 @@ struct kvs_xfer {
     struct kvs_xfer *live_prev, *live_next;     /* all transfers of the engine */
     struct kvs_xfer *posted_prev, *posted_next; /* those posted, in the order of their posts */
     bool posted, grace;                         /* on the list; past its deadline, cancel was called */
+    bool cancel_owed;                           /* the backend was busy: the service thread calls it */
     enum kvs_prepped prepped;
     uint64_t deadline; /* of the last post, 0: none */
     uint64_t grace_end;
@@ -169,7 +171,8 @@ struct kvs_engine {
     kvs_mutex lock; /* guards what follows, to the next comment */
     struct kvs_xfer *live;
     struct kvs_xfer *posted_head, *posted_tail;
-    uint64_t posts; /* so far */
+    uint64_t posts;        /* so far */
+    uint32_t cancels_owed; /* by transfers on that list */
     struct kvs_xfer *again_head, *again_tail;
     bool again_busy;
     struct kvs_queue deferred; /* done functions for the service thread */
@@ -180,6 +183,8 @@ struct kvs_engine {
     uint64_t service_until; /* one with an earlier deadline wakes it; 0: it does not sleep */
     kvs_cond owner_left;    /* poll ownership changed, or a poll completed something */
     bool owned, owned_by_service;
+    kvs_thread owner; /* while it is owned */
+    bool owner_told;  /* by itself, in its turn: it does not sleep; only the owner looks at it */
     uint32_t owner_waiters;
 
     kvs_a64 again_count; /* on the AGAIN list; a hint for those who do not hold lock */
@@ -192,9 +197,12 @@ struct kvs_engine {
 
 int kvs_call_open(kvs_engine *e, struct kvs_limits *limits);
 void kvs_call_close(kvs_engine *e);
-int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x);
-void kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x);
+/* Where it may not wait for others that are in a serial backend: AGAIN. */
+int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x, bool may_wait);
+/* Do not wait for them: false, and KVS_POLL_BUSY. */
+bool kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x);
 int kvs_call_poll(kvs_engine *e, int max);
+#define KVS_POLL_BUSY INT_MIN
 int kvs_call_poll_fd(kvs_engine *e);
 /* put, get, query or remove, as the batch's op says. */
 int kvs_call_io(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io);
@@ -214,6 +222,10 @@ int kvs_call_list(kvs_engine *e, const void *prefix, size_t len,
  * other. */
 void kvs_turn_begin(void);
 void kvs_turn_end(void);
+/* Around code of the user's that a backend calls, list's `each`: what comes up there, in other engines, has a
+ * turn of its own, since it may be waited for there. */
+uint32_t kvs_turn_leave(void);
+void kvs_turn_back(uint32_t depth);
 bool kvs_turn_inside(void);
 void kvs_turn_add_done(struct kvs_xfer *x);
 /* One that is abandoned and has ended is freed by then: that calls the backend too. */
@@ -237,9 +249,7 @@ enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f);
 
 /* ---- Completion (settle.c) ---- */
 
-/* Settles one io if it is still open; only the winner's status counts. Answers whether the caller won. */
-bool kvs_settle(struct kvs_xfer *x, struct kvs_io *io, uint64_t token, int status);
-/* The same after the caller has won, by disarming the io's slot. */
+/* Settles one io, after the caller has won by disarming its slot. */
 void kvs_settle_won(struct kvs_xfer *x, struct kvs_io *io, int status);
 /* Those of [from, to) that are open, by the SDK itself. */
 void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status, const char *why);
@@ -293,6 +303,9 @@ void kvs_progress_once(kvs_engine *e);
 void kvs_progress_wait(struct kvs_xfer *x, uint64_t until);
 /* After completions outside poll: whoever sleeps as or behind the owner looks again. */
 void kvs_progress_kick(kvs_engine *e);
+/* A transfer has ended for those who wait for it; engine.lock held, or not. */
+void kvs_progress_ended_locked(kvs_engine *e);
+void kvs_progress_ended(kvs_engine *e);
 /* Poll and sleep once as owner, at most to `until`; the owner's flag is the caller's. */
 void kvs_owner_turn(kvs_engine *e, uint64_t until);
 /* Take and leave the ownership; engine.lock held. */
@@ -310,6 +323,8 @@ void kvs_service_stop(kvs_engine *e);
 /* Asks for an early end of a running transfer: what the backend was not given ends with `status` and the text
  * `why`, the rest is cancelled. */
 void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *why);
+/* Calls the backend's cancel, or has the service thread do it. */
+void kvs_xfer_cancel_soon(struct kvs_xfer *x);
 
 /* ---- Transfers and engines ---- */
 

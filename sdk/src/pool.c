@@ -72,13 +72,15 @@ static int worker_ready(struct worker *w, struct kvs_io *io)
 static void run_io(struct worker *w, struct kvs_xfer *x, uint32_t index)
 {
     struct kvs_io *io = &kvs_rec_at(x, index)->io;
+    struct kvs_slot *slot = kvs_rec_at(x, index)->slot;
     uint64_t token = io->token;
     int status = worker_ready(w, io);
     if (status == KVS_OK)
         status = kvs_call_io(w->e, w->priv, x, io);
-    if (kvs_settle(x, io, token, status))
+    if (kvs_slot_disarm(slot, token)) {
+        kvs_settle_won(x, io, status);
         kvs_xfer_drop(x, 1);
-    else
+    } else /* the transfer may be gone */
         kvs_slab_violation(w->e->slab,
                            "a blocking function completed its io by itself; it may only answer a status");
 }

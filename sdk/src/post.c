@@ -86,7 +86,7 @@ static const char *stop_text(uint32_t marks, int *status)
 static void taken(struct kvs_xfer *x)
 {
     if (kvs_a32_or(&x->marks, KVS_M_SUBMITTED) & KVS_M_CANCEL)
-        kvs_call_cancel(x->engine, x);
+        kvs_xfer_cancel_soon(x);
 }
 
 static void wait_again(struct kvs_xfer *x, bool first)
@@ -156,7 +156,7 @@ static int offer(struct kvs_xfer *x)
         int rc = kvs_pool_add(x);
         return rc == KVS_OK ? KVS_IN_PROG : rc;
     }
-    int rc = kvs_call_submit(e, x);
+    int rc = kvs_call_submit(e, x, false);
     if (rc == KVS_AGAIN)
         queue_again(x, false);
     else if (rc == KVS_OK)
@@ -246,7 +246,7 @@ void kvs_submit_late(struct kvs_xfer *x, bool first)
     if (marks & KVS_M_CANCEL)
         why = stop_text(marks, &rc);
     else
-        rc = kvs_call_submit(x->engine, x);
+        rc = kvs_call_submit(x->engine, x, !first);
     if (rc == KVS_OK)
         taken(x);
     else if (rc == KVS_AGAIN)

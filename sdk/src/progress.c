@@ -27,6 +27,8 @@ bool kvs_owner_try(kvs_engine *e, bool service)
         return false;
     e->owned = true;
     e->owned_by_service = service;
+    e->owner = kvs_thread_self();
+    e->owner_told = false;
     return true;
 }
 
@@ -52,6 +54,23 @@ void kvs_progress_kick(kvs_engine *e)
         wake_owner(e);
     if (e->owner_waiters > 0)
         kvs_cond_broadcast(&e->owner_left);
+    kvs_mutex_unlock(&e->lock);
+}
+
+void kvs_progress_ended_locked(kvs_engine *e)
+{
+    if (e->owned && kvs_thread_same(e->owner, kvs_thread_self()))
+        e->owner_told = true;
+    else if (e->owned)
+        wake_owner(e);
+    if (e->owner_waiters > 0)
+        kvs_cond_broadcast(&e->owner_left);
+}
+
+void kvs_progress_ended(kvs_engine *e)
+{
+    kvs_mutex_lock(&e->lock);
+    kvs_progress_ended_locked(e);
     kvs_mutex_unlock(&e->lock);
 }
 
@@ -81,6 +100,12 @@ void kvs_owner_turn(kvs_engine *e, uint64_t until)
     if (kvs_a64_load(&e->again_count))
         kvs_again_offer(e);
     int n = kvs_call_poll(e, POLL_EVENTS);
+    if (n == KVS_POLL_BUSY)
+        return;
+    bool told = e->owner_told;
+    e->owner_told = false;
+    if (n <= 0 && told)
+        return; /* somebody's transfer has ended, maybe its own */
     if (n <= 0) {
         owner_sleep(e, until, n < 0);
         return;
@@ -132,7 +157,9 @@ static void wait_polling(struct kvs_xfer *x, uint64_t until)
     kvs_engine *e = x->engine;
     bool mine = false;
     kvs_mutex_lock(&e->lock);
-    while (!kvs_xfer_ended(kvs_a64_load(&x->word)) && (until == KVS_NEVER || kvs_now_ns() < until)) {
+    /* With the lock held from the look to the sleep, so that the end is seen or wakes. */
+    while (!kvs_xfer_ended(kvs_a64_or(&x->word, KVS_W_WAITER)) &&
+           (until == KVS_NEVER || kvs_now_ns() < until)) {
         if (!mine && !(mine = kvs_owner_try(e, false))) {
             if (e->owned_by_service)
                 wake_owner(e);

@@ -17,6 +17,20 @@ void kvs_service_kick(kvs_engine *e)
     kvs_cond_signal(&e->service_work);
 }
 
+void kvs_xfer_cancel_soon(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (kvs_call_cancel(e, x))
+        return;
+    kvs_mutex_lock(&e->lock);
+    if (x->posted && !x->cancel_owed) { /* else it has ended, or is held */
+        x->cancel_owed = true;
+        e->cancels_owed++;
+        kvs_service_kick(e);
+    }
+    kvs_mutex_unlock(&e->lock);
+}
+
 void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *why)
 {
     kvs_engine *e = x->engine;
@@ -35,7 +49,7 @@ void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *why)
     if (waiting)
         kvs_settle_range(x, 0, x->count, status, why);
     else if (before & KVS_M_SUBMITTED)
-        kvs_call_cancel(e, x);
+        kvs_xfer_cancel_soon(x);
     if (e->polls)
         kvs_progress_kick(e);
 }
@@ -71,7 +85,9 @@ static bool end_held(struct kvs_xfer *x)
             "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
             "their memory is held",
             x->count, (uint32_t)(next & KVS_W_COUNT) - (next & KVS_W_STARTED ? 1 : 0));
-    if (seen & KVS_W_WAITER)
+    if ((seen & KVS_W_WAITER) && x->engine->polls)
+        kvs_progress_ended_locked(x->engine);
+    else if (seen & KVS_W_WAITER)
         kvs_park_wake(kvs_park_of(x));
     return next & KVS_W_STARTED;
 }
@@ -123,11 +139,27 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
             kvs_turn_end();
             kvs_mutex_lock(&e->lock);
         }
-        if (e->polls && e->owner_waiters > 0)
-            kvs_cond_broadcast(&e->owner_left);
         return true;
     }
     return false;
+}
+
+/* Cancels that a busy backend has not had yet; engine.lock held, and let go in between. */
+static void call_owed(kvs_engine *e)
+{
+    struct kvs_xfer *x = e->posted_head;
+    while (x && !x->cancel_owed)
+        x = x->posted_next;
+    if (!x)
+        return;
+    x->cancel_owed = false;
+    e->cancels_owed--;
+    if (!kvs_xfer_hold(x))
+        return;
+    kvs_mutex_unlock(&e->lock);
+    kvs_xfer_cancel_soon(x);
+    kvs_xfer_drop(x, 1);
+    kvs_mutex_lock(&e->lock);
 }
 
 static void run_deferred(kvs_engine *e)
@@ -177,6 +209,10 @@ static void *service_main(void *arg)
         run_deferred(e);
         if (deadline_step(e, now, &next))
             continue;
+        if (e->cancels_owed) {
+            call_owed(e);
+            continue; /* it has waited for the backend */
+        }
         if (e->again_head) {
             kvs_mutex_unlock(&e->lock);
             kvs_again_offer(e);

@@ -112,15 +112,6 @@ void kvs_settle_won(struct kvs_xfer *x, struct kvs_io *io, int status)
     settled(x, kvs_rec_at(x, io->index), status);
 }
 
-bool kvs_settle(struct kvs_xfer *x, struct kvs_io *io, uint64_t token, int status)
-{
-    struct kvs_rec *rec = kvs_rec_at(x, io->index);
-    if (!kvs_slot_disarm(rec->slot, token))
-        return false;
-    settled(x, rec, status);
-    return true;
-}
-
 void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status, const char *why)
 {
     uint32_t n = 0;
@@ -157,21 +148,41 @@ static void done_due(struct kvs_xfer *x)
     kvs_turn_end();
 }
 
+/* Takes n from the count. Where the engine polls, those who wait for the end are woken through it, so that it
+ * has to stay a little longer than the transfer: *polls is then counted in its refs. */
+static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **polls)
+{
+    *polls = NULL;
+    if (!x->engine->polls)
+        return kvs_a64_sub(&x->word, n);
+    uint64_t seen = kvs_a64_load(&x->word);
+    do {
+        if ((seen & KVS_W_COUNT) == n && (seen & KVS_W_WAITER) && !*polls)
+            kvs_engine_ref(*polls = x->engine);
+    } while (!kvs_a64_cas(&x->word, &seen, seen - n));
+    return seen;
+}
+
 void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
 {
     struct kvs_park *park = kvs_park_of(x);
-    uint64_t seen = kvs_a64_sub(&x->word, n);
+    kvs_engine *polls;
+    uint64_t seen = count_down(x, n, &polls);
     uint64_t left = (seen & KVS_W_COUNT) - n;
     if (left == 1 && (seen & KVS_W_DONE)) {
         done_due(x);
     } else if (left == 0) {
-        if (seen & KVS_W_WAITER)
+        if (polls)
+            kvs_progress_ended(polls);
+        else if (seen & KVS_W_WAITER)
             kvs_park_wake(park);
         if ((seen & KVS_W_ABANDONED) && kvs_turn_inside())
             kvs_turn_add_free(x);
         else if (seen & KVS_W_ABANDONED)
             kvs_xfer_free(x);
     }
+    if (polls)
+        kvs_engine_unref(polls);
 }
 
 bool kvs_xfer_hold(struct kvs_xfer *x)

@@ -173,7 +173,10 @@ static int list_one(void *arg, const void *key, size_t len, uint64_t size)
     }
     if (len <= l->own_len) /* an empty key, which no caller can name */
         return 0;
-    return l->answer = l->each(l->arg, (const char *)key + l->own_len, len - l->own_len, size);
+    uint32_t depth = kvs_turn_leave();
+    l->answer = l->each(l->arg, (const char *)key + l->own_len, len - l->own_len, size);
+    kvs_turn_back(depth);
+    return l->answer;
 }
 
 int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,

@@ -76,6 +76,13 @@ static inline uint64_t kvs_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Lets others run for about so long. */
+static inline void kvs_nap(uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    (void)nanosleep(&t, NULL);
+}
+
 /* now + span, KVS_NEVER for a span that does not end. */
 static inline uint64_t kvs_after(uint64_t now, uint64_t span)
 {
@@ -153,6 +160,14 @@ typedef pthread_t kvs_thread;
 /* Answers 0 or an errno; all signals are blocked in the new thread, which belongs to the library. */
 int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name);
 void kvs_thread_join(kvs_thread t);
+static inline kvs_thread kvs_thread_self(void)
+{
+    return pthread_self();
+}
+static inline bool kvs_thread_same(kvs_thread a, kvs_thread b)
+{
+    return pthread_equal(a, b) != 0;
+}
 
 /* ---- Parking: waiting for a word of memory that may be gone by the time the waker is done ---- */
 

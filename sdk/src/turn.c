@@ -24,6 +24,21 @@ void kvs_turn_begin(void)
     turn.depth++;
 }
 
+uint32_t kvs_turn_leave(void)
+{
+    /* What is to run in an outer turn runs at its end. */
+    if (turn.frames || turn.draining || turn.done.head || turn.posts.head || turn.frees.head)
+        return 0;
+    uint32_t depth = turn.depth;
+    turn.depth = 0;
+    return depth;
+}
+
+void kvs_turn_back(uint32_t depth)
+{
+    turn.depth += depth;
+}
+
 void kvs_turn_end(void)
 {
     if (turn.depth == 1 && !turn.draining) {
@@ -109,15 +124,25 @@ void kvs_done_call(struct kvs_xfer *x)
         kvs_post_again(x);
         return;
     }
+    kvs_engine *e = x->engine;
+    bool polls = e->polls;
+    if (polls) /* it may be closed as soon as the transfer has ended */
+        kvs_engine_ref(e);
     do {
         next = (seen & ~KVS_W_STARTED) - 1;
         if (frame.wish == KVS_WISH_FREE)
             next |= KVS_W_ABANDONED;
     } while (!kvs_a64_cas(&x->word, &seen, next));
-    if (seen & KVS_W_WAITER) /* also where it is held: that is an end for those who wait */
-        kvs_park_wake(park);
+    if (seen & KVS_W_WAITER) { /* also where it is held: that is an end for those who wait */
+        if (polls)
+            kvs_progress_ended(e);
+        else
+            kvs_park_wake(park);
+    }
     if ((next & KVS_W_COUNT) == 0 && (next & KVS_W_ABANDONED))
         kvs_xfer_free(x);
+    if (polls)
+        kvs_engine_unref(e);
 }
 
 void kvs_done_run(struct kvs_xfer *x)

@@ -53,6 +53,8 @@ void kvs_posted_unlink(struct kvs_xfer *x)
     else
         e->posted_tail = x->posted_prev;
     x->posted = false;
+    e->cancels_owed -= x->cancel_owed;
+    x->cancel_owed = false;
 }
 
 static void unlink_live(struct kvs_xfer *x)
