@@ -33,6 +33,7 @@ static int begin(struct kvs_xfer *x, struct before *before)
      * deadline. */
     uint64_t word = UINT64_C(1) + x->count;
     kvs_mutex_lock(&e->lock);
+    kvs_again_take(x); /* only after a submit that answered AGAIN, but completed it all the same */
     kvs_posted_link(x);
     if (x->done)
         word = (word + 1) | KVS_W_DONE;
@@ -41,16 +42,25 @@ static int begin(struct kvs_xfer *x, struct before *before)
     uint64_t keep = seen & KVS_W_COUNT ? KVS_W_WAITER | KVS_W_LEAVING : 0;
     while (!kvs_a64_cas(&x->word, &seen, word | (seen & keep)))
         ;
-    int rc = kvs_service_need(x);
+    /* Looked at where close counts what runs: it waits for this transfer, or this sees it. */
+    int rc = kvs_a32_load(&e->closing) ? KVS_NOT_ALLOWED : kvs_service_need(x);
     kvs_mutex_unlock(&e->lock);
     return rc;
 }
 
-/* The post did not happen: no completion can come any more, no done function runs. */
-static void take_back(struct kvs_xfer *x, const struct before *before)
+/* The post did not happen: no completion can come any more, no done function runs. False where submit took so
+ * long to refuse it that it has ended TIMEOUT meanwhile: then it did happen. */
+static bool take_back(struct kvs_xfer *x, const struct before *before)
 {
     kvs_engine *e = x->engine;
     uint32_t open = 0;
+    kvs_mutex_lock(&e->lock);
+    bool ended = kvs_a64_load(&x->word) & KVS_W_HELD;
+    if (!ended) /* from here on the service thread does not find it */
+        kvs_posted_unlink(x);
+    kvs_mutex_unlock(&e->lock);
+    if (ended)
+        return false;
     for (uint32_t i = 0; i < x->count; i++) {
         struct kvs_rec *rec = kvs_rec_at(x, i);
         if (kvs_slot_disarm(rec->slot, rec->io.token))
@@ -59,9 +69,6 @@ static void take_back(struct kvs_xfer *x, const struct before *before)
     if (open != x->count)
         kvs_slab_violation(e->slab, "submit answered an error, but had completed %u of %u ios",
                            x->count - open, x->count);
-    kvs_mutex_lock(&e->lock); /* from here on the service thread does not find it */
-    kvs_posted_unlink(x);
-    kvs_mutex_unlock(&e->lock);
     uint64_t taken = UINT64_C(1) + open + (x->done ? 1 : 0);
     uint64_t seen = kvs_a64_load(&x->word), next;
     do
@@ -73,6 +80,7 @@ static void take_back(struct kvs_xfer *x, const struct before *before)
     kvs_a64_store(&x->first_error, before->first_error);
     kvs_a32_store(&x->marks, before->marks);
     kvs_a64_store(&x->word, before->word);
+    return true;
 }
 
 static const char *stop_text(uint32_t marks, int *status)
@@ -144,6 +152,23 @@ static void queue_again(struct kvs_xfer *x, bool first)
     }
 }
 
+/* submit answered AGAIN, which takes nothing: this call's hold, every io, and the done function that is to
+ * come are on the count. A batch that has lost ios is not offered again. */
+static void refused(struct kvs_xfer *x, bool first)
+{
+    uint64_t word = kvs_a64_load(&x->word), all = UINT64_C(1) + x->count;
+    if (word & (KVS_W_DONE | KVS_W_STARTED))
+        all++;
+    if ((word & KVS_W_COUNT) >= all) {
+        queue_again(x, first);
+        return;
+    }
+    kvs_slab_violation(x->engine->slab, "submit answered AGAIN, but had completed ios of a batch of %u",
+                       x->count);
+    kvs_settle_range(x, 0, x->count, KVS_BACKEND,
+                     "the backend did not take it, but completed other ios of its batch");
+}
+
 /* Hands the batch to the backend, or to the queue before it. KVS_IN_PROG, or the backend's error. */
 static int offer(struct kvs_xfer *x)
 {
@@ -158,7 +183,7 @@ static int offer(struct kvs_xfer *x)
     }
     int rc = kvs_call_submit(e, x, false);
     if (rc == KVS_AGAIN)
-        queue_again(x, false);
+        refused(x, false);
     else if (rc == KVS_OK)
         taken(x);
     else
@@ -196,8 +221,9 @@ int kvs_xfer_post(kvs_xfer *x)
     if (rc == KVS_OK)
         rc = offer(x);
     if (rc != KVS_IN_PROG) {
-        take_back(x, &before);
-        return rc;
+        if (take_back(x, &before))
+            return rc;
+        kvs_settle_range(x, 0, x->count, rc, NULL);
     }
     kvs_turn_drop(x);
     if (has_done) /* it may be gone already */
@@ -225,7 +251,7 @@ void kvs_post_again(struct kvs_xfer *x)
     struct before before;
     int rc = begin(x, &before);
     const char *why = NULL;
-    if (rc == KVS_OK && kvs_a32_load(&x->engine->closing)) {
+    if (rc == KVS_NOT_ALLOWED) {
         /* The post was accepted before the engine began to close: it has an end of its own. */
         rc = KVS_CANCELED;
         why = "the engine was closed before the backend took it";
@@ -250,7 +276,7 @@ void kvs_submit_late(struct kvs_xfer *x, bool first)
     if (rc == KVS_OK)
         taken(x);
     else if (rc == KVS_AGAIN)
-        queue_again(x, first);
+        refused(x, first);
     else
         kvs_settle_range(x, 0, x->count, kvs_status_error(rc), why);
 }
@@ -272,8 +298,10 @@ void kvs_again_offer_here(kvs_engine *e)
     }
     e->again_busy = true;
     struct kvs_xfer *x;
-    while ((x = e->again_head) != NULL && kvs_xfer_hold(x)) {
+    while ((x = e->again_head) != NULL) {
         kvs_again_take(x);
+        if (!kvs_xfer_hold(x)) /* completed, though its offer was answered AGAIN */
+            continue;
         /* The count keeps later posts behind it while it is on offer. */
         kvs_a64_add(&e->again_count, 1);
         kvs_mutex_unlock(&e->lock);

@@ -111,6 +111,7 @@ void kvs_xfer_free(struct kvs_xfer *x)
         kvs_slab_give(e->slab, kvs_rec_at(x, i)->io.token);
     kvs_slab_unlock(e->slab);
     kvs_mutex_lock(&e->lock);
+    kvs_again_take(x); /* only after a submit that answered AGAIN, but completed it all the same */
     kvs_posted_unlink(x);
     unlink_live(x);
     kvs_mutex_unlock(&e->lock);
