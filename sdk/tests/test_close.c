@@ -35,6 +35,7 @@ static void test_busy(void **state)
     kvs_xfer *a = prep(f.e, KVS_WRITE, 1, memory, 16), *b = prep(f.e, KVS_WRITE, 1, memory, 16);
     kvs_xfer *idle = prep(f.e, KVS_WRITE, 1, memory, 16), *none = NULL;
     expect_rc(kvs_xfer_post(a), KVS_IN_PROG);
+    wait_held(&f, 1); /* so that it is let go first */
     expect_rc(kvs_xfer_post(b), KVS_IN_PROG);
     wait_held(&f, 2);
     for (int i = 0; i < 3; i++) {
