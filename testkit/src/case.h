@@ -34,9 +34,6 @@ struct kit_topic {
 #define KIT_TOPIC(name, table) const struct kit_topic name = {(table), sizeof(table) / sizeof((table)[0])}
 
 #define KIT_TIMEOUT_S 20
-/** Longest that a case waits for one thing, before the multiplier; below its deadline, so that it can say for
- * what. */
-#define KIT_WAIT_NS KVS_SEC(10)
 
 /* ---- Assertions (assert.c) ---- */
 

@@ -24,7 +24,6 @@ char *run_request(const struct run *r, const char *case_id, const char *prefix, 
                             .nparams = r->cfg->nparams,
                             .seed = r->seed + (round > 0 ? round - 1 : 0),
                             .timeout_ns = timeout_ns,
-                            .multiplier = r->multiplier,
                             .limits = r->limits};
     return wire_config_encode(&w, keys);
 }

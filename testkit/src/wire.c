@@ -121,10 +121,10 @@ char *wire_config_encode(const struct wire_config *cfg, const json_t *keys)
            json_array_append_new(params, json_pack("[s, s]", cfg->params[i].name, cfg->params[i].value)) == 0)
         i++;
     if (i == cfg->nparams)
-        all = json_pack("{s:s, s:s, s:s, s:s, s:O, s:O*, s:o, s:I, s:I, s:f}", "case", cfg->case_id, "target",
+        all = json_pack("{s:s, s:s, s:s, s:s, s:O, s:O*, s:o, s:I, s:I}", "case", cfg->case_id, "target",
                         cfg->target, "plugin", cfg->plugin, "prefix", cfg->prefix, "params", params, "keys",
                         keys, "limits", wire_limits_json(&cfg->limits), "seed", (json_int_t)cfg->seed,
-                        "timeout_ns", (json_int_t)cfg->timeout_ns, "multiplier", cfg->multiplier);
+                        "timeout_ns", (json_int_t)cfg->timeout_ns);
     text = all ? json_dumps(all, JSON_COMPACT) : NULL;
     json_decref(all);
     json_decref(params);
@@ -176,7 +176,6 @@ int wire_config_decode(const char *text, size_t len, struct wire_config *cfg)
     cfg->prefix = string_of(all, "prefix");
     cfg->seed = (uint64_t)json_integer_value(json_object_get(all, "seed"));
     cfg->timeout_ns = (uint64_t)json_integer_value(json_object_get(all, "timeout_ns"));
-    cfg->multiplier = json_number_value(json_object_get(all, "multiplier"));
     wire_limits_read(json_object_get(all, "limits"), &cfg->limits);
     int rc = cfg->case_id && cfg->target && cfg->plugin && cfg->prefix ? decode_lists(all, cfg)
                                                                        : KVS_INVALID_PARAM;

@@ -29,8 +29,7 @@ struct wire_config {
     struct kvs_param_value *params;
     size_t nparams;
     uint64_t seed;
-    uint64_t timeout_ns; /* of the process, multiplier included */
-    double multiplier;
+    uint64_t timeout_ns;      /* of the process, multiplier included */
     struct kvs_limits limits; /* as the probe found them; zero for the probe */
     uint8_t **keys;           /* to sweep: with their lengths below */
     size_t *key_lens;
