@@ -116,6 +116,10 @@ static inline void kvs_mutex_lock(kvs_mutex *m)
 {
     pthread_mutex_lock(&m->m);
 }
+static inline bool kvs_mutex_trylock(kvs_mutex *m)
+{
+    return pthread_mutex_trylock(&m->m) == 0;
+}
 static inline void kvs_mutex_unlock(kvs_mutex *m)
 {
     pthread_mutex_unlock(&m->m);
