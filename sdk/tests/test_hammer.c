@@ -116,67 +116,79 @@ static void count_done(kvs_xfer *x, int status, void *arg)
     atomic_fetch_add((atomic_uint *)arg, 1);
 }
 
+struct flight {
+    kvs_xfer *x; /* NULL: none is prepared */
+    bool done;   /* it has a done function */
+};
+
+/* One thing that may be done to a prepared transfer, whatever it does. NULL: all is well. */
+static void *act(struct part *p, struct flight *f, uint32_t what)
+{
+    int rc;
+    switch (what) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+        rc = kvs_xfer_post(f->x);
+        if (rc != KVS_BUSY && rc != KVS_OK && rc != KVS_CANCELED)
+            must(rc, KVS_IN_PROG);
+        p->posts += f->done && rc == KVS_IN_PROG;
+        break;
+    case 5:
+    case 6:
+        must(kvs_xfer_cancel(f->x), KVS_OK);
+        break;
+    case 7:
+    case 8:
+        rc = kvs_xfer_release(f->x, what == 7 ? 0 : KVS_MS(1));
+        if (rc != KVS_BUSY) {
+            must(rc, KVS_OK);
+            f->x = NULL;
+        }
+        break;
+    case 9:
+        if (f->done && kvs_xfer_check(f->x) == KVS_IN_PROG)
+            p->posts--; /* its function may not run */
+        kvs_xfer_abandon(f->x);
+        f->x = NULL;
+        break;
+    case 10:
+    case 11:
+        rc = kvs_xfer_wait(f->x, what == 10 ? LONG : KVS_MS(1));
+        must(rc == KVS_OK || rc == KVS_CANCELED || rc == KVS_NOT_POSTED || (what == 11 && rc == KVS_IN_PROG),
+             1);
+        break;
+    default:
+        rc = kvs_xfer_check(f->x);
+        must(rc == KVS_OK || rc == KVS_CANCELED || rc == KVS_NOT_POSTED || rc == KVS_IN_PROG, 1);
+    }
+    return NULL;
+}
+
 /* Up to eight transfers at once, each posted, cancelled, checked, waited for, released and given up at
  * random. */
 static void *at_random(void *arg)
 {
     struct part *p = arg;
-    kvs_xfer *x[8] = {NULL};
-    bool done[8] = {false};
+    struct flight flights[8] = {{NULL, false}};
     static unsigned char shared[8 * 16]; /* read by all, written by none */
     for (unsigned i = 0; i < p->rounds; i++) {
         uint32_t k = next_random(&p->seed) % 8, what = next_random(&p->seed) % 16;
-        if (!x[k]) {
-            done[k] = next_random(&p->seed) % 2;
-            must(prep_rc(p->e, KVS_WRITE, 1 + k, shared, 16, done[k] ? count_done : NULL, p->dones, &x[k],
+        struct flight *f = &flights[k];
+        if (!f->x) {
+            f->done = next_random(&p->seed) % 2;
+            must(prep_rc(p->e, KVS_WRITE, 1 + k, shared, 16, f->done ? count_done : NULL, p->dones, &f->x,
                          NULL),
                  KVS_OK);
         }
-        int rc;
-        switch (what) {
-        case 0:
-        case 1:
-        case 2:
-        case 3:
-        case 4:
-            rc = kvs_xfer_post(x[k]);
-            if (rc != KVS_BUSY && rc != KVS_OK && rc != KVS_CANCELED)
-                must(rc, KVS_IN_PROG);
-            p->posts += done[k] && rc == KVS_IN_PROG;
-            break;
-        case 5:
-        case 6:
-            must(kvs_xfer_cancel(x[k]), KVS_OK);
-            break;
-        case 7:
-        case 8:
-            rc = kvs_xfer_release(x[k], what == 7 ? 0 : KVS_MS(1));
-            if (rc != KVS_BUSY) {
-                must(rc, KVS_OK);
-                x[k] = NULL;
-            }
-            break;
-        case 9:
-            if (done[k] && kvs_xfer_check(x[k]) == KVS_IN_PROG)
-                p->posts--; /* its function may not run */
-            kvs_xfer_abandon(x[k]);
-            x[k] = NULL;
-            break;
-        case 10:
-        case 11:
-            rc = kvs_xfer_wait(x[k], what == 10 ? LONG : KVS_MS(1));
-            must(rc == KVS_OK || rc == KVS_CANCELED || rc == KVS_NOT_POSTED ||
-                     (what == 11 && rc == KVS_IN_PROG),
-                 1);
-            break;
-        default:
-            rc = kvs_xfer_check(x[k]);
-            must(rc == KVS_OK || rc == KVS_CANCELED || rc == KVS_NOT_POSTED || rc == KVS_IN_PROG, 1);
-        }
+        if (act(p, f, what) != NULL)
+            return p;
     }
     for (int k = 0; k < 8; k++)
-        if (x[k])
-            must(kvs_xfer_release(x[k], LONG), KVS_OK);
+        if (flights[k].x)
+            must(kvs_xfer_release(flights[k].x, LONG), KVS_OK);
     return p;
 }
 
