@@ -69,10 +69,10 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
     if (open != x->count)
         kvs_slab_violation(e->slab, "submit answered an error, but had completed %u of %u ios",
                            x->count - open, x->count);
-    uint64_t taken = UINT64_C(1) + open + (x->done ? 1 : 0);
+    uint64_t counted = UINT64_C(1) + open + (x->done ? 1 : 0);
     uint64_t seen = kvs_a64_load(&x->word), next;
     do
-        next = (seen & ~KVS_W_DONE) - taken;
+        next = (seen & ~KVS_W_DONE) - counted;
     while (!kvs_a64_cas(&x->word, &seen, next));
     while (kvs_a64_load(&x->word) & KVS_W_COUNT)
         sched_yield(); /* a cancel that has it in hand, on another thread */

@@ -35,9 +35,10 @@ static void report_json(json_t *json)
 {
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
-    if (text && (text = realloc(text, strlen(text) + 2)) != NULL)
-        report_line(strcat(text, "\n"));
-    free(text);
+    char *line = text ? realloc(text, strlen(text) + 2) : NULL;
+    if (line)
+        report_line(strcat(line, "\n"));
+    free(line ? line : text);
 }
 
 void report_outcome(uint32_t outcome, const char *text)
