@@ -2,6 +2,7 @@
 /* The process of one case, or of the runner's own errands: the look at the target before, and the sweep after
  * a crash. */
 #include "kit.h"
+#include "mask.h"
 #include "registry.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,6 +68,16 @@ static int send_error(int rc, const struct kvs_error *err)
     return 0;
 }
 
+/* The parameter, and where else it may come from. */
+static void name_secret(json_t *names, const struct kvs_param *p)
+{
+    json_array_append_new(names, json_string(p->name));
+    if (p->uri && strstr(p->uri, "user"))
+        json_array_append_new(names, json_string(MASK_USER));
+    if (p->env)
+        json_array_append_new(names, json_sprintf("%c%s", MASK_ENV, p->env));
+}
+
 /* Which parameters must not be shown; sent before the target is opened, so that the runner knows it whatever
  * happens. */
 static void send_secrets(const struct kvs_backend *b)
@@ -75,12 +87,12 @@ static void send_secrets(const struct kvs_backend *b)
     json_t *names = json_array();
     for (size_t i = 0; i < n; i++)
         if (own[i].flags & KVS_PARAM_SECRET)
-            json_array_append_new(names, json_string(own[i].name));
+            name_secret(names, &own[i]);
     for (uint32_t i = 0; i < b->nparams; i++) {
         size_t stride = b->param_size ? b->param_size : sizeof(struct kvs_param);
         const struct kvs_param *p = (const void *)((const char *)b->params + i * stride);
         if (p->flags & KVS_PARAM_SECRET)
-            json_array_append_new(names, json_string(p->name));
+            name_secret(names, p);
     }
     send_json(json_pack("{s:o}", "secrets", names));
 }

@@ -56,25 +56,42 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* As it stands in the URI, and as it is meant. */
-static int add_encoded(struct mask *m, const char *value, size_t len)
+/* What a part of a URI stands for; no longer than that. Answers how long it is. */
+static size_t decode(char *plain, const char *value, size_t len)
 {
-    char *plain = malloc(len + 1);
     size_t n = 0;
-    int rc = add(m, value, len);
-    for (size_t i = 0; plain && i < len; i++) {
+    for (size_t i = 0; i < len; i++) {
         int hi = i + 2 < len && value[i] == '%' ? digit(value[i + 1]) : -1;
         int lo = hi >= 0 ? digit(value[i + 2]) : -1;
         plain[n++] = lo >= 0 ? (char)(hi << 4 | lo) : value[i];
         i += lo >= 0 ? 2 : 0;
     }
+    return n;
+}
+
+/* As it stands in the URI, and as it is meant. */
+static int add_encoded(struct mask *m, const char *value, size_t len)
+{
+    char *plain = malloc(len + 1);
+    int rc = add(m, value, len);
+    size_t n = plain ? decode(plain, value, len) : 0;
     if (plain && n != len && rc == KVS_OK)
         rc = add(m, plain, n);
     free(plain);
     return rc;
 }
 
-/* Calls each for the parts of a target that must not be shown: the password, and secret parameters. */
+/* In a query, where it may be written with '%'. */
+static bool is_secret_name(const struct mask *m, const char *name, size_t len)
+{
+    char plain[3 * 64];
+    if (len > sizeof(plain)) /* no parameter has such a name */
+        return true;
+    return mask_is_secret(m, plain, decode(plain, name, len));
+}
+
+/* Calls each for the parts of a target that must not be shown: the password, the user where that is a secret,
+ * and secret parameters. */
 static int secret_parts(const struct mask *m, const char *target,
                         int (*each)(void *arg, const char *at, size_t len), void *arg)
 {
@@ -85,12 +102,14 @@ static int secret_parts(const struct mask *m, const char *target,
         size_t authority = strcspn(host, "/?");
         const char *end = memrchr(host, '@', authority);
         const char *colon = end ? memchr(host, ':', (size_t)(end - host)) : NULL;
-        if (colon)
+        if (end && mask_is_secret(m, MASK_USER, strlen(MASK_USER)))
+            rc = each(arg, host, (size_t)((colon ? colon : end) - host));
+        if (colon && rc == KVS_OK)
             rc = each(arg, colon + 1, (size_t)(end - colon - 1));
     }
     for (const char *p = strchr(target, '?'); p && rc == KVS_OK; p = strchr(p, '&')) {
         size_t name = strcspn(++p, "=&"), len = strcspn(p, "&");
-        if (p[name] == '=' && mask_is_secret(m, p, name))
+        if (p[name] == '=' && is_secret_name(m, p, name))
             rc = each(arg, p + name + 1, len - name - 1);
     }
     return rc;
@@ -99,6 +118,11 @@ static int secret_parts(const struct mask *m, const char *target,
 static int add_part(void *arg, const char *at, size_t len)
 {
     return add_encoded(arg, at, len);
+}
+
+static int add_value(struct mask *m, const char *value)
+{
+    return value[0] == '@' ? add_file(m, value + 1) : add(m, value, strlen(value));
 }
 
 static int longer_first(const void *a, const void *b)
@@ -113,11 +137,13 @@ int mask_init(struct mask *m, const json_t *names, const char *target, const str
     memset(m, 0, sizeof(*m));
     m->names = names;
     int rc = target ? secret_parts(m, target, add_part, m) : KVS_OK;
-    for (size_t i = 0; i < nparams && rc == KVS_OK; i++) {
-        const char *v = params[i].value;
-        if (!mask_is_secret(m, params[i].name, strlen(params[i].name)))
-            continue;
-        rc = v[0] == '@' ? add_file(m, v + 1) : add(m, v, strlen(v));
+    for (size_t i = 0; i < nparams && rc == KVS_OK; i++)
+        if (mask_is_secret(m, params[i].name, strlen(params[i].name)))
+            rc = add_value(m, params[i].value);
+    for (size_t i = 0; names && i < json_array_size(names) && rc == KVS_OK; i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        const char *value = name && name[0] == MASK_ENV ? secure_getenv(name + 1) : NULL;
+        rc = value ? add_value(m, value) : KVS_OK;
     }
     if (m->n > 1)
         qsort(m->values, m->n, sizeof(*m->values), longer_first);

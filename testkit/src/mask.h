@@ -8,6 +8,10 @@
 #include <stdbool.h>
 
 #define MASK_SHOWN "***"
+/* In the names of secrets, and no name of a parameter: a secret may be the user of a URI; and, before its
+ * name, an environment variable may hold one. */
+#define MASK_USER "//user"
+#define MASK_ENV  '$'
 
 struct mask {
     const json_t *names; /* array of the names of secret parameters; borrowed; NULL: all are */
