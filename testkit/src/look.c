@@ -38,10 +38,10 @@ static void wait_for(struct child *c)
 }
 
 /* Why a child ended that reported neither success nor an error. */
-static int say_silent(const struct child *c, const char *what, struct kvs_error *err)
+static int say_silent(const struct run *r, const struct child *c, const char *what, struct kvs_error *err)
 {
     size_t len = 0;
-    char *text = child_output_text(c, &len);
+    char *raw = child_output_text(c, &len), *text = raw ? mask_text(&r->mask, raw, &len) : NULL;
     const char *said = text && len > 0 ? text : "it printed nothing";
     int rc;
     if (c->stage != CHILD_RUNS)
@@ -51,6 +51,7 @@ static int say_silent(const struct child *c, const char *what, struct kvs_error 
     else
         rc = say(err, KVS_BACKEND, "%s ended without an answer: %.300s", what, said);
     free(text);
+    free(raw);
     return rc;
 }
 
@@ -73,7 +74,7 @@ static int errand(const struct run *r, const char *id, const char *member, const
                      json_string_value(json_object_get(error, "text")));
         else if (!*answer ||
                  c.stage != CHILD_RUNS) /* one that answers and then crashes will do so in every case */
-            rc = say_silent(&c, what, err);
+            rc = say_silent(r, &c, what, err);
     }
     child_free(&c);
     return rc;
@@ -140,13 +141,14 @@ int run_look(struct run *r, struct kvs_error *err)
     if (rc == KVS_OK)
         rc = read_secrets(r, err);
     if (rc == KVS_OK)
+        rc = mask_init(&r->mask, r->secrets, r->cfg->target, r->params, n);
+    if (rc == KVS_OK)
         rc = errand(r, WIRE_PROBE, "probe", "the process that opens the target", &r->probe, err);
     if (rc != KVS_OK)
         return rc;
     wire_limits_read(json_object_get(r->probe, "limits"), &r->limits);
     const char *target =
         r->cfg->target ? r->cfg->target : json_string_value(json_object_get(r->probe, "target"));
-    rc = mask_init(&r->mask, r->secrets, target, r->params, n);
-    r->shown_target = rc == KVS_OK ? mask_target(&r->mask, target) : NULL;
+    r->shown_target = mask_target(&r->mask, target);
     return r->shown_target ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory for the target's name");
 }
