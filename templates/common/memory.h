@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A store in memory, in place of your client library: it has what such a library has, calls with errors of
- * its own. All engines of the process share it. You delete this file at EDIT 1. */
+ * its own. All engines of the process share it. You delete this file once nothing calls it any more. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
