@@ -43,7 +43,7 @@ static int check_read(struct kvs_xfer *x, struct kvs_rec *rec)
         text(x, rec, "asked for %llu bytes at offset %llu, the value has %llu of them",
              (unsigned long long)io->len, (unsigned long long)io->offset, (unsigned long long)actual);
     else
-        text(x, rec, "the value has %llu bytes, the descriptor %llu", (unsigned long long)actual,
+        text(x, rec, "the value has %llu bytes; %llu were expected", (unsigned long long)actual,
              (unsigned long long)io->len);
     return KVS_MISMATCH;
 }

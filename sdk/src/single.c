@@ -30,7 +30,7 @@ static int register_for_call(kvs_engine *e, struct kvs_desc *desc, const struct 
 }
 
 /* Runs a prepared transfer of one descriptor to its end. */
-static int run(kvs_xfer *x, uint64_t *bytes, struct kvs_error *err)
+static int run(kvs_xfer *x, const struct kvs_key *key, uint64_t *bytes, struct kvs_error *err)
 {
     int rc = kvs_xfer_post(x);
     if (rc == KVS_IN_PROG)
@@ -41,8 +41,11 @@ static int run(kvs_xfer *x, uint64_t *bytes, struct kvs_error *err)
         kvs_xfer_result(x, 0, &status, bytes, &text);
     if (rc == KVS_OK)
         rc = status;
-    if (rc != KVS_OK)
-        kvs_err_set(err, rc, "%s", text[0] ? text : kvs_status_text(rc));
+    if (rc != KVS_OK && err) {
+        char shown[80];
+        kvs_err_set(err, rc, "key '%s': %s", kvs_show_bytes(shown, sizeof shown, key->data, key->len),
+                    text[0] ? text : kvs_status_text(rc));
+    }
     return rc;
 }
 
@@ -65,7 +68,7 @@ static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, cons
     if (rc == KVS_OK)
         rc = kvs_xfer_prep(e, &req, &x, err);
     if (rc == KVS_OK) {
-        rc = run(x, bytes, err);
+        rc = run(x, &k, bytes, err);
         if (rc != KVS_OK && owned) {
             x->owned = *owned;
             *owned = NULL;

@@ -50,7 +50,7 @@ static void alloc(void **state)
         const char *text;
     } rows[] = {{"k", 9, KVS_TOO_LARGE, "the value has 10 bytes; at most 9"},
                 {"k", 0, KVS_TOO_LARGE, "at most 0"},
-                {"absent", 9, KVS_NOT_FOUND, "not found"},
+                {"absent", 9, KVS_NOT_FOUND, "key 'absent': not found"},
                 {"", 9, KVS_INVALID_PARAM, "empty"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         data = buf;

@@ -35,7 +35,7 @@ static void another_length(void **state)
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
         char text[64];
         memset(buf, '-', sizeof buf);
-        snprintf(text, sizeof text, "the value has 10 bytes, the descriptor %u", (unsigned)lens[i]);
+        snprintf(text, sizeof text, "key 'k': the value has 10 bytes; %u were expected", (unsigned)lens[i]);
         expect_status(kvs_get(e, "k", 1, buf, lens[i], &err), KVS_MISMATCH, &err);
         expect_text(err.text, text);
         for (size_t at = 0; at < sizeof buf; at++)
