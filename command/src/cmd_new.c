@@ -46,8 +46,7 @@ static int check_name(const char *name)
         if (strcmp(name, taken[i]) == 0)
             return kvs_cmd_fail(
                 CMD_USAGE,
-                "the name '%s' is taken by kvslot itself, as are lmdb, mock, redis, rediss, valkey and "
-                "wqskv",
+                "the name '%s' is kept for kvslot's own; so are lmdb, mock, redis, rediss, valkey and wqskv",
                 name);
     }
     return CMD_OK;
@@ -199,7 +198,8 @@ static int run(struct cmd_call *call)
     for (size_t i = 0; name[i]; i++)
         s->ident[i] = name[i] == '-' ? '_' : name[i];
     if (mkdir(s->dir, 0777) != 0) {
-        code = kvs_cmd_fail(CMD_FAILED, "the folder %s cannot be made: %s", s->dir, strerror(errno));
+        code = kvs_cmd_fail(CMD_FAILED, "the folder %s cannot be made: %s%s", s->dir, strerror(errno),
+                            errno == EEXIST && !dir ? "; --dir takes another" : "");
     } else {
         code = fill(s, shape);
         if (code == CMD_OK)

@@ -11,7 +11,7 @@ for name in '' Store 1st _x -- x.y 'x y' x/y ../x é; do
   refuse 2 "cannot be a backend's" new -- "$name"
 done
 for name in lmdb mock redis rediss valkey wqskv; do
-  refuse 2 "'$name' is taken by kvslot" new "$name"
+  refuse 2 "'$name' is kept for kvslot's own" new "$name"
 done
 refuse 2 'has 33 bytes; at most 32' new abcdefghijklmnopqrstuvwxyz0123456
 refuse 2 "no shape 'fast'; --shape takes blocking or async" new store --shape fast
@@ -22,7 +22,7 @@ rm -f out err
 
 mkdir store
 echo mine >store/mine
-refuse 1 'folder ./store cannot be made: File exists' new store
+refuse 1 'folder ./store cannot be made: File exists; --dir takes another' new store
 refuse 1 'folder store cannot be made: File exists' new other --dir store
 [ "$(ls store)" = mine ] || fail "a folder that was there is touched: $(ls store)"
 
