@@ -5,12 +5,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#define TRIES 8 /* of what another process or a signal may disturb */
+/* At least what LMDB takes of its lock file, and for each reader: a cache line. */
+#define LOCK_HEAD   4096u
+#define LOCK_READER 64u
+#define TRIES       8 /* of what another process or a signal may disturb */
 
 struct env {
     struct env *next; /* guarded by table_lock, with refs */
@@ -24,7 +29,7 @@ struct env {
     MDB_dbi dbi;
     struct gate gate;
     bool broken; /* the three: written with the gate closed, read inside it or with it closed */
-    uint64_t map_size, map_max;
+    _Atomic uint64_t map_size, map_max; /* as these, but looked at from anywhere */
 };
 
 /* Global, because LMDB's locks belong to the process: a file that is opened twice in one process loses them
@@ -167,6 +172,15 @@ void env_end_read(struct env *env, MDB_txn *txn)
     gate_leave(&env->gate);
 }
 
+/* LMDB takes a write that the disk had no room for to its end for an input/output error. */
+static bool disk_full(struct env *env, uint64_t bytes)
+{
+    mdb_filehandle_t fd;
+    struct statvfs disk;
+    return mdb_env_get_fd(env->mdb, &fd) == 0 && fstatvfs(fd, &disk) == 0 &&
+           (uint64_t)disk.f_bavail * disk.f_frsize < bytes;
+}
+
 int env_write(struct env *env, int (*work)(void *arg, MDB_dbi dbi, MDB_txn *txn), void *arg, uint64_t bytes)
 {
     int interrupted = 0;
@@ -181,6 +195,8 @@ int env_write(struct env *env, int (*work)(void *arg, MDB_dbi dbi, MDB_txn *txn)
             rc = mdb_txn_commit(txn); /* frees txn, whatever it answers */
         else
             mdb_txn_abort(txn);
+        if (rc == EIO && disk_full(env, bytes))
+            rc = ENOSPC;
         gate_leave(&env->gate);
         if (rc == MDB_MAP_FULL)
             rc = grow(env, size, bytes);
@@ -256,6 +272,8 @@ static int open_mdb(struct env *env, const struct env_config *config, struct env
     if (rc == 0)
         rc = mdb_env_set_maxreaders(env->mdb, config->max_readers);
     if (rc == 0)
+        rc = path_reserve_lock(config->path, LOCK_HEAD + (size_t)config->max_readers * LOCK_READER);
+    if (rc == 0)
         rc = mdb_env_open(env->mdb, config->path, MDB_NOTLS | (config->sync ? 0 : MDB_NOSYNC), 0600);
     if (rc == ENOMEM) {
         env_say(text,
@@ -329,6 +347,11 @@ static int open_again(struct env *env, const struct env_config *config, struct e
     }
     uint64_t size = first_size(config);
     int rc = 0;
+    if (config->map_max <= env->map_max && size <= env->map_size) {
+        /* Nothing to change: a writer inside may have to wait for another process, for ever. */
+        env->refs++;
+        return KVS_OK;
+    }
     gate_close(&env->gate);
     if (config->map_max > env->map_max)
         env->map_max = config->map_max;

@@ -2,11 +2,13 @@
 #include "path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 /* Makes one folder; whether it is one in the end is seen later. */
 static int make(const char *folder, const char *path, struct env_text *text)
@@ -69,6 +71,25 @@ bool path_data(const char *path, struct stat *out)
     bool there = stat(file, out) == 0;
     free(file);
     return there;
+}
+
+int path_reserve_lock(const char *path, size_t bytes)
+{
+    char *file;
+    struct stat st;
+    int rc = 0;
+    if (asprintf(&file, "%s/lock.mdb", path) < 0)
+        return ENOMEM;
+    int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        size_t whole = (size_t)st.st_size > bytes ? (size_t)st.st_size : bytes;
+        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)whole) != 0 && (errno == ENOSPC || errno == EDQUOT))
+            rc = errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    free(file);
+    return rc;
 }
 
 const char *path_remote(const char *path)

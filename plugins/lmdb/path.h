@@ -14,4 +14,9 @@ bool path_data(const char *path, struct stat *out);
 /* The name of a file system over which LMDB's locks do not work, if path is on one; else NULL. */
 const char *path_remote(const char *path);
 
+/* Sees to it that the lock file has its blocks: it is written through a map, where a full disk is a SIGBUS.
+ * 0, ENOSPC or such; what cannot be looked at is left to LMDB. No environment of the process may have the
+ * file open, since closing it here drops the process' locks. */
+int path_reserve_lock(const char *path, size_t bytes);
+
 #endif

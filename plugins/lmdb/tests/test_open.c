@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -317,9 +318,73 @@ static void test_sync(void **state)
     close_engine(engine);
 }
 
+/* KVS-REQ-384: the lock file is written through a map, so that it has all its blocks before the disk can be
+ * full */
+static void test_lock_file_has_its_blocks(void **state)
+{
+    (void)state;
+    char file[700];
+    struct stat st;
+    const char *folder = fresh_folder();
+    snprintf(file, sizeof(file), "%s/lock.mdb", folder);
+    close_engine(open_at(folder, ""));
+    assert_int_equal(stat(file, &st), 0);
+    assert_true(st.st_size > 0);
+    assert_true((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size);
+}
+
+/* Takes the writer's lock of an environment, and keeps it until it is killed. */
+static pid_t lock_elsewhere(const char *folder)
+{
+    int ready[2];
+    char byte = 0;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        MDB_env *mdb;
+        MDB_txn *txn;
+        if (mdb_env_create(&mdb) != 0 || mdb_env_open(mdb, folder, 0, 0600) != 0 ||
+            mdb_txn_begin(mdb, NULL, 0, &txn) != 0 || write(ready[1], "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+/* KVS-REQ-384 KVS-REQ-387: a write that waits for another process keeps no engine from being opened */
+static void test_open_beside_a_waiting_write(void **state)
+{
+    (void)state;
+    char folder[600], space[1] = "v", back;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    close_engine(open_at(folder, ""));
+    pid_t other = lock_elsewhere(folder);
+    kvs_engine *first = open_at(folder, "&timeout=1m");
+    struct kvs_key key = {"k", 1};
+    kvs_xfer *x = prep_batch(first, KVS_WRITE, &key, 1, space, 1, NULL, NULL);
+    assert_int_equal(kvs_xfer_post(x), KVS_IN_PROG);
+    assert_int_equal(kvs_xfer_wait(x, KVS_MS(100)), KVS_IN_PROG);
+    kvs_engine *second = open_at(folder, "");
+    assert_int_equal(get_text(second, "k", &back, 1), KVS_NOT_FOUND);
+    assert_int_equal(kvs_xfer_check(x), KVS_IN_PROG);
+    assert_int_equal(kill(other, SIGKILL), 0);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    assert_int_equal(kvs_xfer_wait(x, WAIT), KVS_OK);
+    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
+    close_engine(second);
+    close_engine(first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lock_file_has_its_blocks),
+        cmocka_unit_test(test_open_beside_a_waiting_write),
         cmocka_unit_test(test_one_environment),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_made_again),
