@@ -62,7 +62,7 @@ struct kvs_conform_config {
     /** nparams parameters, as for kvs_engine_open(); a secret's @fd:N is read once. */
     const struct kvs_param_value *params;
     size_t nparams;            /**< how many */
-    const char *filter;        /**< ids, globs (`keys.*`), tags (`tag:slow`), apart by commas; NULL: all */
+    const char *filter;        /**< ids, globs (`keys.*`), tags (`tag:timing`), apart by commas; NULL: all */
     const char *skip;          /**< the same form: these are SKIPPED; NULL: none */
     unsigned jobs;             /**< cases at once; 0: 1 */
     double timeout_multiplier; /**< of every time limit, greater than 0; 0: 1 */
