@@ -157,10 +157,10 @@ static void next_steps(const struct scaffold *s)
     printf("\nIt works as it is, in memory. To build and check it:\n\n"
            "  cmake -S %s -B %s/build%s%s\n"
            "  cmake --build %s/build\n"
-           "  kvslot conform %s/build/kvslot-%s.so\n\n"
+           "  %s%skvslot conform %s/build/kvslot-%s.so\n\n"
            "Then follow the marks 'EDIT 1', 'EDIT 2', ... in %s/%s.c.\n",
-           s->dir, s->dir, elsewhere ? " -DCMAKE_PREFIX_PATH=" : "", elsewhere ? prefix : "", s->dir, s->dir,
-           s->name, s->dir, s->name);
+           s->dir, s->dir, elsewhere ? " -DCMAKE_PREFIX_PATH=" : "", elsewhere ? prefix : "", s->dir,
+           elsewhere ? prefix : "", elsewhere ? "/bin/" : "", s->dir, s->name, s->dir, s->name);
 }
 
 static int fill(struct scaffold *s, const char *shape)

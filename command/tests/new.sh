@@ -13,7 +13,7 @@ export HOME="$PWD" # CMake's registry of packages is there
 
 succeed new my-store2 --shape "$shape" --dir "my $shape"
 grep -qxF "made my $shape/my-store2.c" out || fail "new says: $(cat out)"
-grep -qF -- "-DCMAKE_PREFIX_PATH=$PWD/prefix" out || fail "new does not say where kvslot is: $(cat out)"
+grep -qF -- "-DCMAKE_PREFIX_PATH=$PWD/prefix" out && grep -qF "  $kvslot conform my" out || fail "new does not say where kvslot is: $(cat out)"
 [ "$(cd "my $shape" && echo *)" = "CMakeLists.txt README.md memory.h my-store2.c" ] || fail "files: $(ls "my $shape")"
 ! grep -rE '@[A-Z]+@' "my $shape" || fail "a placeholder is left"
 cd "my $shape"
