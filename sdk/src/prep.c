@@ -131,10 +131,12 @@ int kvs_xfer_prep(kvs_engine *e, const struct kvs_xfer_req *req, kvs_xfer **xfer
     int rc = kvs_engine_check(e, err);
     if (rc != KVS_OK)
         return rc;
-    if (!req || req->size < sizeof *req)
+    if (!req)
+        return kvs_err_set(err, KVS_INVALID_PARAM, "request is NULL");
+    if (req->size < sizeof *req)
         return kvs_err_set(err, KVS_INVALID_PARAM,
-                           "request is %s; its size has to be sizeof(struct kvs_xfer_req)",
-                           req ? "too small" : "NULL");
+                           "size of the request is %zu; it has to be sizeof(struct kvs_xfer_req), %zu",
+                           req->size, sizeof *req);
     if (kvs_a32_load(&e->closing))
         return kvs_err_set(err, KVS_NOT_ALLOWED, "engine of backend '%s' is closing", e->be->name);
     struct kvs_prep p = {.e = e, .req = req, .err = err};

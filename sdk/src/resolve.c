@@ -41,8 +41,9 @@ static int check_list(struct kvs_prep *p, const struct kvs_dlist *list, const ch
                            "%s list has a stride of %zu; a descriptor has %zu bytes", side, list->stride,
                            sizeof(struct kvs_desc));
     if (list->type >= 32 || !(mask & KVS_MEM_MASK(list->type)))
-        return kvs_err_set(p->err, KVS_NOT_SUPPORTED, "backend '%s' has no memory type %u on the %s side",
-                           p->e->be->name, list->type, side);
+        return kvs_err_set(p->err, KVS_NOT_SUPPORTED,
+                           "backend '%s' has no memory type %u on the %s side; its types are %#x (mask)",
+                           p->e->be->name, list->type, side, mask);
     return KVS_OK;
 }
 

@@ -45,9 +45,9 @@ static void requests(void **state)
     assert_null(x);
     unprepared(NULL, &a, KVS_INVALID_PARAM, "engine");
     a.req.size = sizeof a.req - 1;
-    unprepared(e, &a, KVS_INVALID_PARAM, "request is too small");
+    unprepared(e, &a, KVS_INVALID_PARAM, "it has to be sizeof(struct kvs_xfer_req)");
     a.req.size = 0;
-    unprepared(e, &a, KVS_INVALID_PARAM, "request is too small");
+    unprepared(e, &a, KVS_INVALID_PARAM, "size of the request is 0;");
     ask_for(&a, KVS_WRITE, 1, buf, 8);
     a.req.flags = 0x40000000;
     unprepared(e, &a, KVS_INVALID_PARAM, "flags is 0x40000000");
@@ -126,7 +126,7 @@ static void a_bad_list(struct kvs_dlist *list, struct ask *a, const char *side)
     static const uint32_t types[] = {KVS_MEM_FILE, KVS_MEM_BLOCK, 31, 32, UINT32_MAX};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         list->type = types[i];
-        snprintf(text, sizeof text, "no memory type %u on the %s side", types[i], side);
+        snprintf(text, sizeof text, "no memory type %u on the %s side; its types are", types[i], side);
         unprepared(e, a, KVS_NOT_SUPPORTED, text);
     }
     *list = good;
