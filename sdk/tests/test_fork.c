@@ -2,6 +2,7 @@
 /* What a forked child may do with its parent's handles, and that it can work with its own. */
 #include "engine_test.h"
 #include "hand.h"
+#include "quiet.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +75,7 @@ static void test_handles(void **state)
     expect_rc(wait_end(ended), KVS_NOT_FOUND); /* it has texts to be freed */
     expect_rc(kvs_xfer_post(running), KVS_IN_PROG);
     wait_held(&f, 2);
+    let_others_sleep();
     pid_t child = fork();
     if (child == 0) {
         kvs_xfer *const all[] = {running, ended, fresh};
@@ -122,6 +124,7 @@ static void test_engine_first(void **state)
     open_mock(&f, *state, "");
     kvs_xfer *x = prep(f.e, KVS_WRITE, 2, memory, 16), *y = prep(f.e, KVS_WRITE, 2, memory, 16);
     expect_rc(run_it(x), KVS_OK);
+    let_others_sleep();
     pid_t child = fork();
     if (child == 0) {
         kvs_engine_abandon(f.e);
@@ -143,11 +146,13 @@ static void test_grandchild(void **state)
 {
     struct fixture f;
     open_mock(&f, *state, "");
+    let_others_sleep();
     pid_t child = fork();
     if (child == 0) {
         kvs_engine *mine = NULL;
         child_check(kvs_engine_open("mock:child", NULL, 0, &mine, NULL) == KVS_OK);
         child_check(can_prepare(mine));
+        let_others_sleep();
         pid_t next = fork();
         if (next == 0) {
             child_check(kvs_put(mine, "k", 1, "v", 1, NULL) == KVS_NOT_ALLOWED);

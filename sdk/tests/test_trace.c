@@ -2,6 +2,7 @@
 /* trace=1, the log's sink, and secrets, which are in neither. */
 #include "engines.h"
 #include "log.h"
+#include "quiet.h"
 #include "toy.h"
 
 #include <errno.h>
@@ -274,6 +275,7 @@ static void from_many_threads(void **state)
  */
 static int lines_at(const char *level)
 {
+    let_others_sleep();
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {

@@ -158,7 +158,8 @@ static void one_close_for_each_open(void **state)
         ask_for(&a, KVS_WRITE, 8, buf, 8);
         for (int i = 0; i < 8; i++) {
             x[i] = prepared(e, &a);
-            assert_int_equal(kvs_xfer_post(x[i]), KVS_IN_PROG);
+            int rc = kvs_xfer_post(x[i]);
+            assert_true(rc == KVS_IN_PROG || rc == KVS_OK); /* the workers may have been faster */
         }
         for (int i = 0; i < 8; i++) {
             assert_int_equal(kvs_xfer_wait(x[i], KVS_SEC(30)), KVS_OK);

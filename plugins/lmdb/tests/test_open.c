@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lmdb: paths, one environment in several engines, opening what is none, closing under load, fork. */
+#include "../../../sdk/tests/quiet.h"
 #include "util.h"
 
 #include <errno.h>
@@ -289,6 +290,7 @@ static void test_fork(void **state)
     close_engine(engine);
     for (int i = 0; i < 3; i++) {
         engine = open_at(folder, "");
+        let_others_sleep();
         pid_t child = fork();
         if (child == 0)
             _exit(child_uses(engine, folder));
@@ -339,6 +341,7 @@ static pid_t lock_elsewhere(const char *folder)
     int ready[2];
     char byte = 0;
     assert_int_equal(pipe(ready), 0);
+    let_others_sleep();
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
