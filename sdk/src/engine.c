@@ -194,9 +194,11 @@ int kvs_engine_open(const char *target, const struct kvs_param_value *params, si
     }
     e->params = values;
     read_own_params(e);
-    rc = kvs_once_check(be, values, e->epoch, err);
-    if (rc == KVS_OK)
+    rc = kvs_once_begin(be, values, e->epoch, err);
+    if (rc == KVS_OK) {
         rc = open_backend(e, err);
+        kvs_once_end(be, rc == KVS_OK);
+    }
     if (rc != KVS_OK) {
         kvs_engine_unref(e);
         return rc;
