@@ -43,10 +43,11 @@ function(kvslot_add_command_test)
     ENVIRONMENT "${KVSLOT_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 
-# kvslot_add_test(NAME x SOURCES file... [LIBRARIES target...] [LABELS ...] [ENVIRONMENT A=b...] [TIMEOUT seconds])
+# kvslot_add_test(NAME x SOURCES file... [LIBRARIES target...] [LABELS ...] [ENVIRONMENT A=b...] [TIMEOUT seconds]
+#                 [NO_WRAPPER])
 # A cmocka program; without LIBRARIES it is linked with kvslot_core.
 function(kvslot_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_WRAPPER" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
     message(FATAL_ERROR "kvslot_add_test: NAME and SOURCES are needed; '${arg_UNPARSED_ARGUMENTS}' is left over")
   endif()
@@ -60,6 +61,10 @@ function(kvslot_add_test)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} dep::cmocka Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  kvslot_add_command_test(NAME ${arg_NAME} COMMAND ${target} TIMEOUT "${arg_TIMEOUT}" LABELS ${arg_LABELS}
+  set(no_wrapper)
+  if(arg_NO_WRAPPER)
+    set(no_wrapper NO_WRAPPER)
+  endif()
+  kvslot_add_command_test(NAME ${arg_NAME} ${no_wrapper} COMMAND ${target} TIMEOUT "${arg_TIMEOUT}" LABELS ${arg_LABELS}
     ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()
