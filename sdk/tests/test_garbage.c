@@ -224,8 +224,8 @@ static void vendors_numbers(void **state)
     close_engine(m);
 }
 
-static struct kvs_io *kept; /* of the one post that is out; test and service thread know of it in turn */
-static int poll_rc, fd;
+static struct kvs_io *kept;    /* of the one post that is out; test and service thread know of it in turn */
+static atomic_int poll_rc, fd; /* the service thread may poll still when the next round sets them */
 
 static int keep(void *eng, struct kvs_batch *batch)
 {
@@ -260,7 +260,8 @@ static void polls(void **state)
         poll_rc = rcs[i];
         fd = i % 2 ? 999999 : -1;
         kvs_xfer *x = prepared(e, &a);
-        assert_int_equal(kvs_xfer_post(x), KVS_IN_PROG);
+        int rc = kvs_xfer_post(x);
+        assert_true(rc == KVS_IN_PROG || rc == KVS_TIMEOUT); /* its 10 ms may be over before post is */
         assert_int_equal(kvs_xfer_wait(x, KVS_SEC(30)), KVS_TIMEOUT);
         toy.host->complete(kept, KVS_OK);
         assert_int_equal(kvs_xfer_check(x), KVS_TIMEOUT);
