@@ -14,13 +14,19 @@ struct chunk {
     struct kvs_slot slots[CHUNK_SLOTS];
 };
 
+/* What a forked process found in free_slots. */
+struct inherited {
+    struct inherited *older;
+    uint32_t *free_slots;
+};
+
 struct kvs_slab {
     const struct kvs_backend *backend;
     struct kvs_slab *next; /* guarded by KVS_LOCK_SLAB */
     kvs_mutex lock;
     uint32_t *free_slots; /* numbers of slots; these four guarded by lock */
     uint32_t free_count, free_room, slot_count;
-    uint32_t *inherited; /* free_slots of the parent process: never used, but no leak */
+    struct inherited *inherited; /* of the parent process and its own: never used, but no leak */
     kvs_a64 violations;
 };
 
@@ -54,7 +60,11 @@ void kvs_slab_after_fork(void)
         s->free_count = 0; /* what the lock guarded may be half changed */
         s->slot_count = 0;
         s->free_room = 0;
-        s->inherited = s->free_slots;
+        struct inherited *i = s->free_slots ? malloc(sizeof *i) : NULL;
+        if (i) {
+            *i = (struct inherited){s->inherited, s->free_slots};
+            s->inherited = i;
+        }
         s->free_slots = NULL;
     }
     kvs_proclock_drop(KVS_LOCK_SLAB);
