@@ -139,15 +139,11 @@ static void calls_of_the_async_shape(void **state)
     assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
     close_engine(e);
     static const char *const lines[] = {
-        "mock: open() = OK",
-        "mock: prep(WRITE, 3 ios) = OK",
-        "mock: submit(WRITE, 3 ios) = OK",
-        "mock: cancel(WRITE, 3 ios)",
-        "mock: poll(256) = 3",
-        "mock: unprep(WRITE, 3 ios)",
-        "mock: close()",
+        "mock: open() = OK",          "mock: prep(WRITE, 3 ios) = OK", "mock: submit(WRITE, 3 ios) = OK",
+        "mock: cancel(WRITE, 3 ios)", "mock: unprep(WRITE, 3 ios)",    "mock: close()",
     };
     expect_lines(lines, sizeof lines / sizeof lines[0]);
+    expect_text(sink.text, "mock: poll(256) = 3"); /* its line may come late: by then its ios have ended */
     expect_no_text(sink.text, "poll(256) = 0");
 }
 
