@@ -3,9 +3,7 @@
 include(CTest)
 set(KVSLOT_TEST_RUNNER "${CMAKE_CURRENT_LIST_DIR}/run-test.sh")
 
-# A suite with deadlines of its own (the conformance runner) stretches them by the same factor.
-set(KVSLOT_TEST_ENVIRONMENT "LC_ALL=C.UTF-8" "KVSLOT_PLUGIN_PATH=${KVSLOT_BUILD_PLUGINDIR}"
-  "KVSLOT_TIMEOUT_MULTIPLIER=${KVSLOT_TIMEOUT_MULTIPLIER}")
+set(KVSLOT_TEST_ENVIRONMENT "LC_ALL=C.UTF-8" "KVSLOT_PLUGIN_PATH=${KVSLOT_BUILD_PLUGINDIR}")
 if(KVSLOT_SANITIZE)
   list(APPEND KVSLOT_TEST_ENVIRONMENT
     "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
