@@ -29,7 +29,9 @@
 #endif
 #endif
 /* How often a race is tried. */
-#ifdef SANITIZED
+#if defined(KVS_TESTS_WRAPPED)
+#define ROUNDS(n) ((n) / 50)
+#elif defined(SANITIZED)
 #define ROUNDS(n) ((n) / 10)
 #else
 #define ROUNDS(n) (n)

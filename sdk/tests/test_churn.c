@@ -5,7 +5,9 @@
 #include "toy.h"
 
 #define EACH 10000
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* which make it ten times as slow */
+#if defined(KVS_TESTS_WRAPPED)
+#define ROUNDS 8
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* which make it ten times as slow */
 #define ROUNDS 40
 #else
 #define ROUNDS 200
