@@ -112,8 +112,6 @@ static void wait_again(struct kvs_xfer *x, bool first)
             e->again_head = x;
         e->again_tail = x;
     }
-    if (!e->again_tail)
-        e->again_tail = x;
     kvs_a64_add(&e->again_count, 1);
     kvs_service_kick(e);
 }
@@ -231,18 +229,24 @@ int kvs_xfer_post(kvs_xfer *x)
     return kvs_xfer_ended(kvs_a64_load(&x->word)) ? kvs_xfer_status(x) : KVS_IN_PROG;
 }
 
-void kvs_post_late(struct kvs_xfer *x)
+/* The end of a post that has been accepted: hands the batch over, or ends it where rc is an error already. */
+static void hand_over(struct kvs_xfer *x, int rc, const char *why)
 {
-    uint32_t marks = kvs_a32_load(&x->marks);
-    int rc = KVS_IN_PROG;
-    const char *why = NULL;
-    if (marks & KVS_M_CANCEL)
-        why = stop_text(marks, &rc);
-    else
+    if (rc == KVS_OK)
         rc = offer(x);
     if (rc != KVS_IN_PROG)
         kvs_settle_range(x, 0, x->count, rc, why);
     kvs_xfer_drop(x, 1);
+}
+
+void kvs_post_late(struct kvs_xfer *x)
+{
+    uint32_t marks = kvs_a32_load(&x->marks);
+    int rc = KVS_OK;
+    const char *why = NULL;
+    if (marks & KVS_M_CANCEL)
+        why = stop_text(marks, &rc);
+    hand_over(x, rc, why);
 }
 
 void kvs_post_again(struct kvs_xfer *x)
@@ -250,18 +254,12 @@ void kvs_post_again(struct kvs_xfer *x)
     /* begin() turns the done function's count into the new round's at one stroke: nobody sees an end. */
     struct before before;
     int rc = begin(x, &before);
-    const char *why = NULL;
-    if (rc == KVS_NOT_ALLOWED) {
-        /* The post was accepted before the engine began to close: it has an end of its own. */
-        rc = KVS_CANCELED;
-        why = "the engine was closed before the backend took it";
-    }
-    if (rc == KVS_OK) {
+    if (rc == KVS_OK)
         kvs_post_late(x);
-    } else {
-        kvs_settle_range(x, 0, x->count, rc, why);
-        kvs_xfer_drop(x, 1);
-    }
+    else if (rc == KVS_NOT_ALLOWED) /* it was accepted before the engine began to close: it has its own end */
+        hand_over(x, KVS_CANCELED, "the engine was closed before the backend took it");
+    else
+        hand_over(x, rc, NULL);
 }
 
 void kvs_submit_late(struct kvs_xfer *x, bool first)
