@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values whose size is not known before. */
 #include "engines.h"
+#include "one_store.h"
 #include "toy.h"
 
 #include <semaphore.h>
 
-static struct kvs_backend store;
 static char buf[64];
-static kvs_engine *e;
-
-static int setup(void **state)
-{
-    (void)state;
-    toy_reset();
-    e = toy_open(&store, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    close_engine(e);
-    return 0;
-}
 
 /* KVS-REQ-379 KVS-REQ-380 KVS-REQ-381 KVS-REQ-360 */
 static void alloc(void **state)

@@ -2,30 +2,14 @@
 /* What ops come to: statuses and bytes of each descriptor, whatever the store reports. */
 #include "engine.h"
 #include "engines.h"
+#include "one_store.h"
 #include "toy.h"
 
 #include <kvslot/mock.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct kvs_backend store;
 static char buf[64];
-static kvs_engine *e;
-
-static int setup(void **state)
-{
-    (void)state;
-    toy_reset();
-    e = toy_open(&store, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    close_engine(e);
-    return 0;
-}
 
 /* KVS-REQ-350 KVS-REQ-355: a READ is OK only if the store says that it had just as many bytes */
 static void what_a_read_reports(void **state)

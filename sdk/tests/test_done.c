@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Done functions: how often they run, where, and what may be called inside. */
+#include "blocked.h"
 #include "engine_test.h"
 #include "hand.h"
 
@@ -170,37 +171,6 @@ static void test_which_thread(void **state)
         release(x);
         assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
     }
-}
-
-struct blocked {
-    sem_t entered, go;
-    atomic_uint times;
-};
-
-static void block(kvs_xfer *x, int status, void *arg)
-{
-    struct blocked *b = arg;
-    (void)x;
-    (void)status;
-    sem_post(&b->entered);
-    while (sem_wait(&b->go) != 0)
-        ;
-    atomic_fetch_add(&b->times, 1);
-}
-
-static void blocked_init(struct blocked *b)
-{
-    sem_init(&b->entered, 0, 0);
-    sem_init(&b->go, 0, 0);
-    atomic_store(&b->times, 0);
-}
-
-static void sem_take(sem_t *sem)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 40;
-    assert_int_equal(sem_timedwait(sem, &until), 0);
 }
 
 /* For all others the transfer runs until its done function has returned. KVS-REQ-215 KVS-REQ-250 KVS-REQ-113

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Done functions that post, release or abandon their transfer, and transfers abandoned beside them. */
+#include "blocked.h"
 #include "engine_test.h"
 #include "hand.h"
 
@@ -166,37 +167,6 @@ static void complete_on_a_thread(struct kvs_batch *batch)
     pthread_t t;
     assert_int_equal(pthread_create(&t, NULL, end_elsewhere, batch), 0);
     assert_int_equal(pthread_join(t, NULL), 0);
-}
-
-struct blocked {
-    sem_t entered, go;
-    atomic_uint times;
-};
-
-static void block(kvs_xfer *x, int status, void *arg)
-{
-    struct blocked *b = arg;
-    (void)x;
-    (void)status;
-    sem_post(&b->entered);
-    while (sem_wait(&b->go) != 0)
-        ;
-    atomic_fetch_add(&b->times, 1);
-}
-
-static void blocked_init(struct blocked *b)
-{
-    sem_init(&b->entered, 0, 0);
-    sem_init(&b->go, 0, 0);
-    atomic_store(&b->times, 0);
-}
-
-static void sem_take(sem_t *sem)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 40;
-    assert_int_equal(sem_timedwait(sem, &until), 0);
 }
 
 static void count_once(kvs_xfer *x, int status, void *arg)

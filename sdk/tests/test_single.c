@@ -2,28 +2,13 @@
 /* One key at a time. KVS-REQ-390 */
 #include "engine.h"
 #include "engines.h"
+#include "one_store.h"
 #include "toy.h"
 
 #include <kvslot/mock.h>
 
-static struct kvs_backend store, once, mute, strict;
+static struct kvs_backend once, mute, strict;
 static char buf[64];
-static kvs_engine *e;
-
-static int setup(void **state)
-{
-    (void)state;
-    toy_reset();
-    e = toy_open(&store, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    close_engine(e);
-    return 0;
-}
 
 /* KVS-REQ-350: the text has both lengths, the buffer is as it was */
 static void another_length(void **state)
