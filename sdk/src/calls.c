@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#define SPINS     200       /* looks at a serial backend that is busy, before the caller sleeps */
 #define BUSY_TICK KVS_MS(1) /* for so long a caller who may not wait waits for it all the same */
 #define BUSY_NAP  50000u    /* ns between its looks */
 
@@ -23,7 +22,7 @@ static uint64_t enter(kvs_engine *e)
 /* The backend's lock, unless others have it for long. */
 static bool lock_soon(kvs_engine *e)
 {
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < KVS_SPINS; i++) {
         if (kvs_mutex_trylock(&e->serial_lock))
             return true;
         kvs_cpu_relax();

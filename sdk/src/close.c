@@ -4,8 +4,6 @@
 #include "epoch.h"
 #include "log.h"
 
-#include <sched.h>
-
 #define DRAIN_TICK KVS_MS(1) /* between polls of a backend that somebody else may be polling */
 
 /* Asks every running transfer for an early end, once. */
@@ -77,7 +75,7 @@ static void undo_preps(kvs_engine *e)
     while (x) {
         if (x->prepped == KVS_PREP_UNDOING) {
             kvs_mutex_unlock(&e->lock);
-            sched_yield();
+            kvs_yield();
             kvs_mutex_lock(&e->lock);
             x = e->live; /* it may be gone */
             continue;

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 int kvs_engine_usable(const kvs_engine *e)
 {
@@ -37,7 +35,7 @@ void kvs_engine_unref(kvs_engine *e)
         return;
     kvs_pool_destroy(e);
     if (e->event_fd >= 0)
-        close(e->event_fd);
+        kvs_event_close(e->event_fd);
     kvs_cond_destroy(&e->owner_left);
     kvs_cond_destroy(&e->service_work);
     kvs_mutex_destroy(&e->lock);
@@ -131,7 +129,7 @@ static int choose_shape(kvs_engine *e)
     }
     e->serial = e->limits.thread_model == KVS_THREADS_SERIAL;
     uint64_t threads = e->serial ? 1 : number(e, "threads");
-    if (e->polls && (e->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) < 0)
+    if (e->polls && (e->event_fd = kvs_event_open()) < 0)
         return KVS_NO_MEMORY;
     if (e->blocking || (e->limits.flags & KVS_F_SUBMIT_BLOCKS))
         return kvs_pool_init(e, threads ? (uint32_t)threads : 1);

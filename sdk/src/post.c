@@ -2,8 +2,6 @@
 /* Starting a transfer: arming its ios, offering the batch to the backend, and offering it again. */
 #include "engine.h"
 
-#include <sched.h>
-
 /* What a refused post puts back, so that check says what it said before. */
 struct before {
     uint64_t word, first_error;
@@ -75,7 +73,7 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
         next = (seen & ~KVS_W_DONE) - counted;
     while (!kvs_a64_cas(&x->word, &seen, next));
     while (kvs_a64_load(&x->word) & KVS_W_COUNT)
-        sched_yield(); /* a cancel that has it in hand, on another thread */
+        kvs_yield(); /* a cancel that has it in hand, on another thread */
     x->round = before->round;
     kvs_a64_store(&x->first_error, before->first_error);
     kvs_a32_store(&x->marks, before->marks);

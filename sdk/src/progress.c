@@ -6,10 +6,6 @@
  */
 #include "engine.h"
 
-#include <poll.h>
-#include <unistd.h>
-
-#define SPINS       200 /* before a waiter blocks: about a microsecond or two */
 #define POLL_EVENTS 256 /* ios a poll may complete in one go */
 /* The longest sleep of an owner: a backend may have completed elsewhere and told nobody. */
 #define OWNER_NAP KVS_MS(100)
@@ -42,9 +38,7 @@ void kvs_owner_leave(kvs_engine *e)
 /* Makes the sleeping owner look again. */
 static void wake_owner(kvs_engine *e)
 {
-    uint64_t one = 1;
-    ssize_t n = write(e->event_fd, &one, sizeof one); /* fails only when it is readable already */
-    (void)n;
+    kvs_event_set(e->event_fd);
 }
 
 void kvs_progress_kick(kvs_engine *e)
@@ -83,16 +77,11 @@ static void owner_sleep(kvs_engine *e, uint64_t until, bool failed)
         return;
     int fd = failed ? -1 : kvs_call_poll_fd(e);
     uint64_t most = fd < 0 ? BLIND_NAP : OWNER_NAP, nap = until - now < most ? until - now : most;
-    struct timespec t = kvs_timespec(nap);
     struct pollfd fds[2] = {{.fd = e->event_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
-    if (ppoll(fds, 2, &t, NULL) > 0 && (fds[0].revents & POLLIN)) {
-        uint64_t told;
-        ssize_t n = read(e->event_fd, &told, sizeof told);
-        (void)n;
-    } else if (fds[1].revents &
-               POLLNVAL) { /* which is at once, and for ever: the backend's descriptor is none */
+    if (kvs_fds_wait(fds, 2, nap) > 0 && (fds[0].revents & POLLIN))
+        kvs_event_clear(e->event_fd);
+    else if (fds[1].revents & POLLNVAL) /* which is at once, and for ever: the backend's descriptor is none */
         owner_sleep(e, until, true);
-    }
 }
 
 void kvs_owner_turn(kvs_engine *e, uint64_t until)
@@ -137,7 +126,7 @@ void kvs_progress_once(kvs_engine *e)
 static void wait_parked(struct kvs_xfer *x, uint64_t until)
 {
     struct kvs_park *park = kvs_park_of(x);
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < KVS_SPINS; i++) {
         if (kvs_xfer_ended(kvs_a64_load(&x->word)))
             return;
         kvs_cpu_relax();

@@ -7,8 +7,6 @@
 #include "engine.h"
 #include "log.h"
 
-#include <unistd.h>
-
 #define AGAIN_TICK KVS_MS(1) /* a waiting batch is offered again at least so often */
 #define POLL_TICK  KVS_MS(1) /* callers who have not polled for so long do not poll */
 

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,4 +52,34 @@ int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *
 void kvs_thread_join(kvs_thread t)
 {
     pthread_join(t, NULL);
+}
+
+int kvs_event_open(void)
+{
+    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+void kvs_event_close(int fd)
+{
+    close(fd);
+}
+
+void kvs_event_set(int fd)
+{
+    uint64_t one = 1;
+    ssize_t n = write(fd, &one, sizeof one); /* fails only when it is readable already */
+    (void)n;
+}
+
+void kvs_event_clear(int fd)
+{
+    uint64_t told;
+    ssize_t n = read(fd, &told, sizeof told);
+    (void)n;
+}
+
+int kvs_fds_wait(struct pollfd *fds, uint32_t n, uint64_t ns)
+{
+    struct timespec t = kvs_timespec(ns);
+    return ppoll(fds, n, &t, NULL);
 }

@@ -8,11 +8,31 @@
 #define KVS_SRC_SYNC_H
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+
+#define KVS_NEVER UINT64_MAX /* a point in time that does not come */
+
+/* now + span, KVS_NEVER for a span that does not end. */
+static inline uint64_t kvs_after(uint64_t now, uint64_t span)
+{
+    return span > KVS_NEVER - 1 - now ? KVS_NEVER : now + span;
+}
+
+static inline struct timespec kvs_timespec(uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    return t;
+}
+
+#ifdef KVS_EXPLORE
+#include "sync_explore.h" /* of sdk/tests/explore: the same, at the will of its scheduler */
+#else
 
 /* ---- Atomics: loads acquire, stores release, read-modify-writes are both ---- */
 
@@ -57,6 +77,10 @@ KVS_ATOMIC_FUNCTIONS(kvs_a64, uint64_t)
 KVS_ATOMIC_FUNCTIONS(kvs_a32, uint32_t)
 #undef KVS_ATOMIC_FUNCTIONS
 
+/* Looks at what others will soon have done, before one sleeps: a microsecond or two. */
+#define KVS_SPINS 200
+
+/* Between two of these. */
 static inline void kvs_cpu_relax(void)
 {
 #if defined(__x86_64__)
@@ -64,9 +88,13 @@ static inline void kvs_cpu_relax(void)
 #endif
 }
 
-/* ---- Clock ---- */
+/* Between two looks at what another thread is doing this moment. */
+static inline void kvs_yield(void)
+{
+    sched_yield();
+}
 
-#define KVS_NEVER UINT64_MAX /* a point in time that does not come */
+/* ---- Clock ---- */
 
 /* Nanoseconds on the clock of all deadlines. */
 static inline uint64_t kvs_now_ns(void)
@@ -81,18 +109,6 @@ static inline void kvs_nap(uint64_t ns)
 {
     struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
     (void)nanosleep(&t, NULL);
-}
-
-/* now + span, KVS_NEVER for a span that does not end. */
-static inline uint64_t kvs_after(uint64_t now, uint64_t span)
-{
-    return span > KVS_NEVER - 1 - now ? KVS_NEVER : now + span;
-}
-
-static inline struct timespec kvs_timespec(uint64_t ns)
-{
-    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    return t;
 }
 
 /* ---- Locks, condition variables, threads ---- */
@@ -161,9 +177,6 @@ static inline void kvs_cond_wait(kvs_cond *c, kvs_mutex *m, uint64_t until)
 }
 
 typedef pthread_t kvs_thread;
-/* Answers 0 or an errno; all signals are blocked in the new thread, which belongs to the library. */
-int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name);
-void kvs_thread_join(kvs_thread t);
 static inline kvs_thread kvs_thread_self(void)
 {
     return pthread_self();
@@ -172,6 +185,22 @@ static inline bool kvs_thread_same(kvs_thread a, kvs_thread b)
 {
     return pthread_equal(a, b) != 0;
 }
+
+#endif
+
+/* Answers 0 or an errno; all signals are blocked in the new thread, which belongs to the library. */
+int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name);
+void kvs_thread_join(kvs_thread t);
+
+/* ---- Events: descriptors that are readable from set to clear, and sleeping on descriptors ---- */
+
+/* Negative where there is none to be had. */
+int kvs_event_open(void);
+void kvs_event_close(int fd);
+void kvs_event_set(int fd);
+void kvs_event_clear(int fd);
+/* As poll(), for at most `ns`. */
+int kvs_fds_wait(struct pollfd *fds, uint32_t n, uint64_t ns);
 
 /* ---- Parking: waiting for a word of memory that may be gone by the time the waker is done ---- */
 

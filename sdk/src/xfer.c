@@ -3,7 +3,6 @@
 #include "engine.h"
 #include "epoch.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +80,7 @@ void kvs_xfer_unprep(struct kvs_xfer *x)
     kvs_engine *e = x->engine;
     while (x->prepped == KVS_PREP_UNDOING) { /* by another thread, this moment */
         kvs_mutex_unlock(&e->lock);
-        sched_yield();
+        kvs_yield();
         kvs_mutex_lock(&e->lock);
     }
     if (x->prepped != KVS_PREP_OWED)
