@@ -69,11 +69,11 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
                            x->count - open, x->count);
     uint64_t counted = UINT64_C(1) + open + (x->done ? 1 : 0);
     uint64_t seen = kvs_a64_load(&x->word), next;
-    do
-        next = (seen & ~KVS_W_DONE) - counted;
+    do /* a cancel that has it in hand, on another thread, is then no end of it */
+        next = ((seen & ~KVS_W_DONE) | KVS_W_ENDED) - counted;
     while (!kvs_a64_cas(&x->word, &seen, next));
     while (kvs_a64_load(&x->word) & KVS_W_COUNT)
-        kvs_yield(); /* a cancel that has it in hand, on another thread */
+        kvs_yield();
     x->round = before->round;
     kvs_a64_store(&x->first_error, before->first_error);
     kvs_a32_store(&x->marks, before->marks);

@@ -60,22 +60,27 @@ static bool has_open_io(const struct kvs_xfer *x)
     return false;
 }
 
-/* Its grace is over too. Answers whether the transfer's done function is now to be run here. */
-static bool end_held(struct kvs_xfer *x)
+/* What has become of a transfer whose grace is over. */
+enum over { OVER_BY_ITSELF, OVER_HELD, OVER_HELD_DONE };
+
+/* Ends it held, unless all its ios have ended after all. OVER_HELD_DONE: its done function is now to be run
+ * here. */
+static enum over end_held(struct kvs_xfer *x)
 {
     if (!has_open_io(x)) /* what the count says is a call that has it in hand */
-        return false;
+        return OVER_BY_ITSELF;
     uint64_t seen = kvs_a64_load(&x->word), next;
     do {
         uint64_t done = seen & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
-        if ((seen & KVS_W_COUNT) <= done || (seen & KVS_W_HELD))
-            return false;
-        next = seen | KVS_W_HELD;
+        if ((seen & KVS_W_COUNT) <= done || (seen & KVS_W_ENDED))
+            return OVER_BY_ITSELF;
+        next = seen | KVS_W_HELD | KVS_W_ENDED;
         if ((seen & KVS_W_DONE) && (seen & KVS_W_ABANDONED))
             next = (next & ~KVS_W_DONE) - 1;
         else if (seen & KVS_W_DONE)
             next = (next & ~KVS_W_DONE) | KVS_W_STARTED;
     } while (!kvs_a64_cas(&x->word, &seen, next));
+    kvs_xfer_ending(x, true);
     if (x->engine->limits.caps_native & KVS_CAP_CANCEL)
         kvs_slab_violation(x->engine->slab, "cancel is native, but ios were open after the grace of %llu ms",
                            (unsigned long long)(x->engine->cancel_grace / 1000000u));
@@ -87,7 +92,7 @@ static bool end_held(struct kvs_xfer *x)
         kvs_progress_ended_locked(x->engine);
     else if (seen & KVS_W_WAITER)
         kvs_park_wake(kvs_park_of(x));
-    return next & KVS_W_STARTED;
+    return next & KVS_W_STARTED ? OVER_HELD_DONE : OVER_HELD;
 }
 
 static void unlock_stop_lock(struct kvs_xfer *x)
@@ -128,9 +133,10 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
             unlock_stop_lock(x);
             return true;
         }
-        if (!e->polls)
+        enum over over = end_held(x);
+        if (over == OVER_BY_ITSELF || !e->polls) /* what is held may end only where somebody polls */
             kvs_posted_unlink(x);
-        if (end_held(x)) {
+        if (over == OVER_HELD_DONE) {
             kvs_mutex_unlock(&e->lock);
             kvs_turn_begin();
             kvs_done_call(x);

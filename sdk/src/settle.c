@@ -148,16 +148,33 @@ static void done_due(struct kvs_xfer *x)
     kvs_turn_end();
 }
 
-/* Takes n from the count. Where the engine polls, those who wait for the end are woken through it, so that it
- * has to stay a little longer than the transfer: *polls is then counted in its refs. */
+void kvs_xfer_ending(struct kvs_xfer *x, bool held)
+{
+    (void)x;
+    (void)held;
+}
+
+/* Are these n all that is left of the round's ios and of the calls that have it in hand? Then nobody else can
+ * take from the count, and once ENDED is set nobody adds to it. */
+static bool is_last(uint64_t word, uint64_t n)
+{
+    return !(word & KVS_W_ENDED) && (word & KVS_W_COUNT) - n == (word & KVS_W_DONE ? 1 : 0);
+}
+
+/* Takes n from the count, after the round's end has been dealt with where they are the last. Where the engine
+ * polls, those who wait for the end are woken through it, so that it has to stay a little longer than the
+ * transfer: *polls is then counted in its refs. */
 static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **polls)
 {
     *polls = NULL;
-    if (!x->engine->polls)
-        return kvs_a64_sub(&x->word, n);
     uint64_t seen = kvs_a64_load(&x->word);
+    while (is_last(seen, n))
+        if (kvs_a64_cas(&x->word, &seen, seen | KVS_W_ENDED)) {
+            seen |= KVS_W_ENDED;
+            kvs_xfer_ending(x, false);
+        }
     do {
-        if ((seen & KVS_W_COUNT) == n && (seen & KVS_W_WAITER) && !*polls)
+        if ((seen & KVS_W_COUNT) == n && (seen & KVS_W_WAITER) && !*polls && x->engine->polls)
             kvs_engine_ref(*polls = x->engine);
     } while (!kvs_a64_cas(&x->word, &seen, seen - n));
     return seen;
@@ -190,7 +207,7 @@ bool kvs_xfer_hold(struct kvs_xfer *x)
     uint64_t seen = kvs_a64_load(&x->word);
     do {
         uint64_t done = seen & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
-        if ((seen & KVS_W_COUNT) <= done)
+        if ((seen & KVS_W_COUNT) <= done || (seen & (KVS_W_ENDED | KVS_W_HELD)) == KVS_W_ENDED)
             return false;
     } while (!kvs_a64_cas(&x->word, &seen, seen + 1));
     return true;

@@ -13,6 +13,7 @@ static const struct kvs_host *host;
 static atomic_uint lists;
 static atomic_bool let_list;
 static atomic_bool submit_ends;
+static atomic_bool submit_lingers; /* until well after the batch's grace, of less than 1 ms */
 
 /* ---- A backend that polls, in vain: its batches end when they are cancelled, inside cancel. ---- */
 
@@ -35,6 +36,8 @@ static int submit(void *eng, struct kvs_batch *batch)
     (void)eng;
     if (atomic_load(&submit_ends))
         host->complete_rest(batch, KVS_OK);
+    while (atomic_load(&submit_lingers) && host->now_ns() < batch->deadline_ns + KVS_MS(20))
+        pause_briefly();
     return KVS_OK;
 }
 
@@ -78,6 +81,7 @@ static int setup(void **state)
     atomic_store(&lists, 0);
     atomic_store(&let_list, false);
     atomic_store(&submit_ends, false);
+    atomic_store(&submit_lingers, false);
     assert_int_equal(kvs_backend_register(&polled, NULL), KVS_OK);
     assert_int_equal(kvs_backend_register(&serial, NULL), KVS_OK);
     return 0;
@@ -146,6 +150,21 @@ static void woken_behind_the_owner(void **state)
         release(behind.x);
         assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
     }
+}
+
+/* A submit that is inside beyond timeout and grace, but has ended its ios, keeps nobody from the engine, and
+ * its transfer is not held. KVS-REQ-265 KVS-REQ-269 */
+static void submit_outlasts_the_grace(void **state)
+{
+    (void)state;
+    atomic_store(&submit_ends, true);
+    atomic_store(&submit_lingers, true);
+    kvs_engine *e = open_engine("polled:?timeout=1ms&cancel_grace=100us");
+    kvs_xfer *x = prep(e, KVS_REMOVE, 1, NULL, 0);
+    post(x);
+    expect_rc(wait_end(x), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
 /* ---- A list takes long, in a serial engine ---- */
@@ -264,6 +283,7 @@ int main(void)
     serial.thread_model = KVS_THREADS_SERIAL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(woken_behind_the_owner, setup, teardown),
+        cmocka_unit_test_setup_teardown(submit_outlasts_the_grace, setup, teardown),
         cmocka_unit_test_setup_teardown(list_in_serial, setup, teardown),
         cmocka_unit_test_setup_teardown(other_engine_in_each, setup, teardown),
     };
