@@ -45,13 +45,14 @@ struct kvs_text {
  * it.
  */
 #define KVS_W_COUNT     UINT64_C(0xffffffff)
-#define KVS_W_WAITER    (UINT64_C(1) << 32) /* somebody waits in the park */
+#define KVS_W_WAITER    (UINT64_C(1) << 32) /* somebody waits in the park of its address */
 #define KVS_W_DONE      (UINT64_C(1) << 33) /* a done function is still to be started */
 #define KVS_W_STARTED   (UINT64_C(1) << 34) /* it runs */
 #define KVS_W_HELD      (UINT64_C(1) << 35) /* ended TIMEOUT with ios open */
 #define KVS_W_ABANDONED (UINT64_C(1) << 36) /* freed by whoever brings the count to 0 */
 #define KVS_W_LEAVING   (UINT64_C(1) << 37) /* to be abandoned: its done function posts it no more */
 #define KVS_W_ENDED     (UINT64_C(1) << 38) /* kvs_xfer_ending has the round, or is not to have it */
+#define KVS_W_TELL      (UINT64_C(1) << 39) /* its end is told to the engine, where somebody waits for it */
 
 /* kvs_xfer.marks. One word, so that of submit and cancel the later one sees the earlier. */
 #define KVS_M_CANCEL    1u /* an early end was asked for */
@@ -158,7 +159,8 @@ struct kvs_engine {
     size_t prefix_len;
     uint64_t timeout, cancel_grace, ttl_ms;
     bool blocking, polls, serial, trace;
-    int event_fd; /* wakes a poll owner; -1 where there is none to wake */
+    bool callers_poll; /* it polls, and not only its service thread does */
+    int event_fd;      /* wakes a poll owner; -1 where there is none to wake */
 
     kvs_a64 refs;    /* the handle, and each transfer */
     kvs_a32 closing; /* posts are refused */
@@ -182,12 +184,13 @@ struct kvs_engine {
     bool service_started, service_stop;
     bool service_asleep;    /* every post wakes it */
     uint64_t service_until; /* one with an earlier deadline wakes it; 0: it does not sleep */
-    kvs_cond owner_left;    /* poll ownership changed, or a poll completed something */
+    kvs_cond owner_left;    /* poll ownership changed, or something was told */
     bool owned, owned_by_service;
     kvs_thread owner; /* while it is owned */
     bool owner_told;  /* by itself, in its turn: it does not sleep; only the owner looks at it */
     uint32_t owner_waiters;
 
+    kvs_a64 told; /* how often the ends of transfers were; written with lock held, read before a look */
     kvs_a64 again_count; /* on the AGAIN list; a hint for those who do not hold lock */
     kvs_a64 polls_seen;  /* polls by callers, so that the service thread sees whether there are any */
 
@@ -307,11 +310,14 @@ void kvs_pool_take(struct kvs_xfer *x, uint32_t *from);
 
 /* Polls once if there is no owner, and offers waiting batches. */
 void kvs_progress_once(kvs_engine *e);
-/* Waits until ended(x) or `until`; as poll owner where the engine polls. */
+/* Waits until ended(x) or `until`; as poll owner where callers poll. */
 void kvs_progress_wait(struct kvs_xfer *x, uint64_t until);
+/* Waits in the engine until look(arg) or `until`; what look() asks for has to be told to the engine. Answers
+ * what look() said last. */
+bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t until);
 /* After completions outside poll: whoever sleeps as or behind the owner looks again. */
 void kvs_progress_kick(kvs_engine *e);
-/* A transfer has ended for those who wait for it; engine.lock held, or not. */
+/* A transfer has ended for those who wait in the engine; engine.lock held, or not. */
 void kvs_progress_ended_locked(kvs_engine *e);
 void kvs_progress_ended(kvs_engine *e);
 /* Poll and sleep once as owner, at most to `until`; the owner's flag is the caller's. */

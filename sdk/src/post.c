@@ -37,7 +37,7 @@ static int begin(struct kvs_xfer *x, struct before *before)
         word = (word + 1) | KVS_W_DONE;
     /* Posted by its done function, it may have a waiter or be about to be abandoned, also only just now. */
     uint64_t seen = before->word;
-    uint64_t keep = seen & KVS_W_COUNT ? KVS_W_WAITER | KVS_W_LEAVING : 0;
+    uint64_t keep = seen & KVS_W_COUNT ? KVS_W_WAITER | KVS_W_TELL | KVS_W_LEAVING : 0;
     while (!kvs_a64_cas(&x->word, &seen, word | (seen & keep)))
         ;
     /* Looked at where close counts what runs: it waits for this transfer, or this sees it. */

@@ -53,6 +53,7 @@ void kvs_progress_kick(kvs_engine *e)
 
 void kvs_progress_ended_locked(kvs_engine *e)
 {
+    kvs_a64_add(&e->told, 1);
     if (e->owned && kvs_thread_same(e->owner, kvs_thread_self()))
         e->owner_told = true;
     else if (e->owned)
@@ -109,7 +110,7 @@ void kvs_progress_once(kvs_engine *e)
 {
     if (kvs_a64_load(&e->again_count))
         kvs_again_offer(e);
-    if (!e->polls)
+    if (!e->callers_poll)
         return;
     kvs_a64_add(&e->polls_seen, 1);
     kvs_mutex_lock(&e->lock);
@@ -141,36 +142,111 @@ static void wait_parked(struct kvs_xfer *x, uint64_t until)
     }
 }
 
-static void wait_polling(struct kvs_xfer *x, uint64_t until)
+/* Waiting in the engine. An end is told with the lock held, and counted: one that comes after the look keeps
+ * the waiter from its sleep, or wakes it. */
+bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t until)
 {
-    kvs_engine *e = x->engine;
-    bool mine = false;
-    kvs_mutex_lock(&e->lock);
-    /* With the lock held from the look to the sleep, so that the end is seen or wakes. */
-    while (!kvs_xfer_ended(kvs_a64_or(&x->word, KVS_W_WAITER)) &&
-           (until == KVS_NEVER || kvs_now_ns() < until)) {
-        if (!mine && !(mine = kvs_owner_try(e, false))) {
-            if (e->owned_by_service)
-                wake_owner(e);
-            e->owner_waiters++;
-            kvs_cond_wait(&e->owner_left, &e->lock, until);
-            e->owner_waiters--;
+    bool mine = false, found;
+    for (;;) {
+        uint64_t told = kvs_a64_load(&e->told);
+        found = look(arg);
+        if (found || (until != KVS_NEVER && kvs_now_ns() >= until))
+            break;
+        kvs_mutex_lock(&e->lock);
+        if (kvs_a64_load(&e->told) != told) {
+            kvs_mutex_unlock(&e->lock);
             continue;
         }
+        if (e->callers_poll && (mine || (mine = kvs_owner_try(e, false)))) {
+            kvs_mutex_unlock(&e->lock);
+            kvs_a64_add(&e->polls_seen, 1);
+            kvs_owner_turn(e, until);
+            continue;
+        }
+        if (e->callers_poll && e->owned_by_service)
+            wake_owner(e);
+        e->owner_waiters++;
+        kvs_cond_wait(&e->owner_left, &e->lock, until);
+        e->owner_waiters--;
         kvs_mutex_unlock(&e->lock);
-        kvs_a64_add(&e->polls_seen, 1);
-        kvs_owner_turn(e, until);
-        kvs_mutex_lock(&e->lock);
     }
-    if (mine)
+    if (mine) {
+        kvs_mutex_lock(&e->lock);
         kvs_owner_leave(e);
-    kvs_mutex_unlock(&e->lock);
+        kvs_mutex_unlock(&e->lock);
+    }
+    return found;
+}
+
+/* The first of these that has ended; NULL is none. */
+struct any {
+    kvs_xfer *const *xfers;
+    size_t n, ended;
+};
+
+static bool has_ended(void *arg)
+{
+    struct any *any = arg;
+    for (size_t i = 0; i < any->n; i++) {
+        struct kvs_xfer *x = any->xfers[i];
+        if (!x)
+            continue;
+        uint64_t word = kvs_a64_load(&x->word);
+        if (!kvs_xfer_ended(word) && !(word & KVS_W_TELL))
+            word = kvs_a64_or(&x->word, KVS_W_TELL);
+        any->ended = i;
+        if (kvs_xfer_ended(word))
+            return true;
+    }
+    return false;
 }
 
 void kvs_progress_wait(struct kvs_xfer *x, uint64_t until)
 {
-    if (x->engine->polls)
-        wait_polling(x, until);
-    else
+    if (!x->engine->callers_poll) {
         wait_parked(x, until);
+        return;
+    }
+    struct any one = {&x, 1, 0};
+    (void)kvs_engine_wait(x->engine, has_ended, &one, until);
+}
+
+/* The engine of all these; NULL where there is none, or one of them is no handle. */
+static int engine_of(kvs_xfer *const *xfers, size_t n, kvs_engine **engine)
+{
+    *engine = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!xfers[i])
+            continue;
+        int rc = kvs_xfer_usable(xfers[i]);
+        if (rc != KVS_OK)
+            return rc;
+        if (*engine && *engine != xfers[i]->engine)
+            return KVS_INVALID_PARAM;
+        *engine = xfers[i]->engine;
+    }
+    return *engine ? KVS_OK : KVS_INVALID_PARAM;
+}
+
+int kvs_xfer_wait_any(kvs_xfer *const *xfers, size_t n, uint64_t timeout_ns, size_t *index)
+{
+    kvs_engine *e;
+    int rc = xfers ? engine_of(xfers, n, &e) : KVS_INVALID_PARAM;
+    if (rc != KVS_OK)
+        return rc;
+    if (kvs_turn_in_done())
+        return KVS_NOT_ALLOWED;
+    struct any any = {xfers, n, 0};
+    bool ended = has_ended(&any);
+    if (!ended && !kvs_a32_load(&e->closed)) {
+        kvs_progress_once(e);
+        for (size_t i = 0; !(ended = has_ended(&any)) && timeout_ns > 0 && i < KVS_SPINS; i += n)
+            kvs_cpu_relax();
+    }
+    if (!ended && timeout_ns > 0)
+        ended = kvs_engine_wait(e, has_ended, &any,
+                                timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns));
+    if (ended && index)
+        *index = any.ended;
+    return ended ? KVS_OK : KVS_IN_PROG;
 }

@@ -88,9 +88,9 @@ static enum over end_held(struct kvs_xfer *x)
             "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
             "their memory is held",
             x->count, (uint32_t)(next & KVS_W_COUNT) - (next & KVS_W_STARTED ? 1 : 0));
-    if ((seen & KVS_W_WAITER) && x->engine->polls)
+    if (seen & KVS_W_TELL)
         kvs_progress_ended_locked(x->engine);
-    else if (seen & KVS_W_WAITER)
+    if (seen & KVS_W_WAITER)
         kvs_park_wake(kvs_park_of(x));
     return next & KVS_W_STARTED ? OVER_HELD_DONE : OVER_HELD;
 }
@@ -178,11 +178,11 @@ static void run_deferred(kvs_engine *e)
     }
 }
 
-/* Polls for callers who do not; *seen is how often callers had polled when it last looked. */
+/* Polls for callers who do not, or may not; *seen is how often callers had polled when it last looked. */
 static void poll_for_others(kvs_engine *e, uint64_t now, uint64_t next, uint64_t *seen)
 {
     uint64_t polls = kvs_a64_load(&e->polls_seen);
-    if (polls == *seen && e->owner_waiters == 0 && kvs_owner_try(e, true)) {
+    if ((!e->callers_poll || (polls == *seen && e->owner_waiters == 0)) && kvs_owner_try(e, true)) {
         kvs_mutex_unlock(&e->lock);
         kvs_owner_turn(e, next);
         kvs_mutex_lock(&e->lock);

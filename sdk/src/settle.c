@@ -161,12 +161,11 @@ static bool is_last(uint64_t word, uint64_t n)
     return !(word & KVS_W_ENDED) && (word & KVS_W_COUNT) - n == (word & KVS_W_DONE ? 1 : 0);
 }
 
-/* Takes n from the count, after the round's end has been dealt with where they are the last. Where the engine
- * polls, those who wait for the end are woken through it, so that it has to stay a little longer than the
- * transfer: *polls is then counted in its refs. */
-static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **polls)
+/* Takes n from the count, after the round's end has been dealt with where they are the last. An engine that
+ * is told of the end has to stay a little longer than the transfer: *told is then counted in its refs. */
+static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **told)
 {
-    *polls = NULL;
+    *told = NULL;
     uint64_t seen = kvs_a64_load(&x->word);
     while (is_last(seen, n))
         if (kvs_a64_cas(&x->word, &seen, seen | KVS_W_ENDED)) {
@@ -174,8 +173,8 @@ static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **polls)
             kvs_xfer_ending(x, false);
         }
     do {
-        if ((seen & KVS_W_COUNT) == n && (seen & KVS_W_WAITER) && !*polls && x->engine->polls)
-            kvs_engine_ref(*polls = x->engine);
+        if ((seen & KVS_W_TELL) && (seen & KVS_W_COUNT) == n && !*told)
+            kvs_engine_ref(*told = x->engine);
     } while (!kvs_a64_cas(&x->word, &seen, seen - n));
     return seen;
 }
@@ -183,23 +182,23 @@ static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **polls)
 void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
 {
     struct kvs_park *park = kvs_park_of(x);
-    kvs_engine *polls;
-    uint64_t seen = count_down(x, n, &polls);
+    kvs_engine *told;
+    uint64_t seen = count_down(x, n, &told);
     uint64_t left = (seen & KVS_W_COUNT) - n;
     if (left == 1 && (seen & KVS_W_DONE)) {
         done_due(x);
     } else if (left == 0) {
-        if (polls)
-            kvs_progress_ended(polls);
-        else if (seen & KVS_W_WAITER)
+        if (told)
+            kvs_progress_ended(told);
+        if (seen & KVS_W_WAITER)
             kvs_park_wake(park);
         if ((seen & KVS_W_ABANDONED) && kvs_turn_inside())
             kvs_turn_add_free(x);
         else if (seen & KVS_W_ABANDONED)
             kvs_xfer_free(x);
     }
-    if (polls)
-        kvs_engine_unref(polls);
+    if (told)
+        kvs_engine_unref(told);
 }
 
 bool kvs_xfer_hold(struct kvs_xfer *x)

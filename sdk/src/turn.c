@@ -124,25 +124,23 @@ void kvs_done_call(struct kvs_xfer *x)
         kvs_post_again(x);
         return;
     }
-    kvs_engine *e = x->engine;
-    bool polls = e->polls;
-    if (polls) /* it may be closed as soon as the transfer has ended */
-        kvs_engine_ref(e);
+    kvs_engine *told = NULL;
     do {
         next = (seen & ~KVS_W_STARTED) - 1;
         if (frame.wish == KVS_WISH_FREE)
             next |= KVS_W_ABANDONED;
+        if ((seen & KVS_W_TELL) && !told) /* it may be closed as soon as the transfer has ended */
+            kvs_engine_ref(told = x->engine);
     } while (!kvs_a64_cas(&x->word, &seen, next));
-    if (seen & KVS_W_WAITER) { /* also where it is held: that is an end for those who wait */
-        if (polls)
-            kvs_progress_ended(e);
-        else
-            kvs_park_wake(park);
-    }
+    /* Also where it is held: that is an end for those who wait. */
+    if (told)
+        kvs_progress_ended(told);
+    if (seen & KVS_W_WAITER)
+        kvs_park_wake(park);
     if ((next & KVS_W_COUNT) == 0 && (next & KVS_W_ABANDONED))
         kvs_xfer_free(x);
-    if (polls)
-        kvs_engine_unref(e);
+    if (told)
+        kvs_engine_unref(told);
 }
 
 void kvs_done_run(struct kvs_xfer *x)

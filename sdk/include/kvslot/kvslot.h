@@ -54,12 +54,13 @@
  *  - Calls on different handles may be made from any threads at the same time. Calls on one
  *    transfer are the caller's to serialise, but for kvs_xfer_cancel().
  *  - Done functions of an engine may run inside kvs_xfer_post(), kvs_xfer_check(), kvs_xfer_wait(),
- *    kvs_xfer_cancel(), kvs_xfer_release(), kvs_xfer_abandon(), kvs_engine_progress(),
- *    kvs_engine_close() and the calls for one key, on the thread that calls: hold no lock there
- *    that a done function takes.
+ *    kvs_xfer_wait_any(), kvs_xfer_cancel(), kvs_xfer_release(), kvs_xfer_abandon(),
+ *    kvs_engine_progress(), kvs_engine_close() and the calls for one key, on the thread that calls:
+ *    hold no lock there that a done function takes.
  *  - An engine has threads of its own once they are needed: workers (parameter `threads`) where its
  *    backend is blocking, and a service thread that ends what is out of time and makes progress
- *    where no caller does. They block all signals.
+ *    where no caller does. They block all signals. With `progress=thread` that thread alone polls
+ *    a backend that has to be polled, and callers who wait only sleep.
  *
  * Time
  *
@@ -294,7 +295,8 @@ KVS_EXPORT int kvs_backend_list(int (*each)(void *arg, const char *name, const c
  * @brief The SDK's own parameters, which every engine takes beside its backend's.
  *
  * Among them: `timeout`, `cancel_grace`, `prefix` (goes before every key; keeps users apart, but is
- * no security boundary), `threads`, `ttl`, `connect`, `trace`. Each says what it is in its `help`.
+ * no security boundary), `threads`, `ttl`, `progress`, `connect`, `trace`. Each says what it is in
+ * its `help`.
  *
  * @param[out] n  how many; may be NULL
  * @par Threads
@@ -448,7 +450,7 @@ KVS_EXPORT uint64_t kvs_engine_violations(const kvs_engine *engine);
  *
  * Not needed beside kvs_xfer_check(), kvs_xfer_wait() and kvs_xfer_release(), which do it too; nor
  * for time limits, and where nobody makes progress the service thread does. Never waits for the
- * store.
+ * store. With `progress=thread` it does not poll.
  *
  * @param[in] engine  the engine
  * @par Threads
@@ -460,6 +462,7 @@ KVS_EXPORT uint64_t kvs_engine_violations(const kvs_engine *engine);
  * @since 0.1
  * @par Contract
  * KVS-REQ-122 KVS-REQ-204 KVS-REQ-302 KVS-REQ-303 KVS-REQ-304 KVS-REQ-305 KVS-REQ-309 KVS-REQ-310
+ * KVS-REQ-311
  */
 KVS_EXPORT int kvs_engine_progress(kvs_engine *engine);
 
@@ -581,9 +584,9 @@ struct kvs_key {
  * @brief Runs once for each accepted post, when the transfer has ended.
  *
  * Inside it the transfer may be checked, posted again, released and abandoned, and calls on others
- * may be made; but whatever waits answers KVS_NOT_ALLOWED: kvs_xfer_wait(), the calls for one key,
- * kvs_engine_close(). Release does not wait there. Where it may release or abandon its transfer, no
- * other thread uses the handle after post.
+ * may be made; but whatever waits answers KVS_NOT_ALLOWED: kvs_xfer_wait(), kvs_xfer_wait_any(),
+ * the calls for one key, kvs_engine_close(). Release does not wait there. Where it may release or abandon its
+ * transfer, no other thread uses the handle after post.
  *
  * @param[in] xfer    the transfer
  * @param[in] status  its result, as kvs_xfer_check() gives it
@@ -749,6 +752,37 @@ KVS_EXPORT int kvs_xfer_check(kvs_xfer *xfer);
  * KVS-REQ-305 KVS-REQ-306 KVS-REQ-307 KVS-REQ-308
  */
 KVS_EXPORT int kvs_xfer_wait(kvs_xfer *xfer, uint64_t timeout_ns);
+
+/**
+ * @brief Waits until at least one of several transfers has ended. Changes none of them.
+ *
+ * One that was never posted does not run, and counts as ended, as in kvs_xfer_wait().
+ *
+ * @param[in]  xfers       n transfers of one engine; NULL among them is left out, so that a caller
+ *                         can put it in the place of those it is done with. The array stays the
+ *                         caller's.
+ * @param[in]  n           how many
+ * @param[in]  timeout_ns  how long at most, in nanoseconds; 0: look once, and make progress;
+ *                         KVS_FOREVER: until one has ended
+ * @param[out] index       the place of the first one in the array that has ended; left alone unless
+ *                         the answer is KVS_OK; may be NULL
+ * @par Threads
+ * Any, and any number at once, of the same transfers too, also beside kvs_xfer_wait(); no other
+ * call on one of them but kvs_xfer_cancel(). Done functions may run inside, also of other
+ * transfers.
+ * @return
+ *  - KVS_OK: one has ended, well or not: kvs_xfer_check() has its result.
+ *  - KVS_IN_PROG: this wait's time is over; all go on.
+ *  - KVS_NOT_ALLOWED: inside a done function, of whichever transfer; or the engine was opened
+ *    before a fork.
+ *  - KVS_INVALID_PARAM: xfers is NULL or has no transfer, one of them is no valid handle, or they
+ *    are of different engines.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-214 KVS-REQ-300 KVS-REQ-301 KVS-REQ-302 KVS-REQ-305 KVS-REQ-306 KVS-REQ-308 KVS-REQ-325
+ * KVS-REQ-326
+ */
+KVS_EXPORT int kvs_xfer_wait_any(kvs_xfer *const *xfers, size_t n, uint64_t timeout_ns, size_t *index);
 
 /**
  * @brief Asks for an early end.
