@@ -123,7 +123,7 @@ static int choose_shape(kvs_engine *e)
     const struct kvs_backend *be = e->be;
     e->blocking = !be->submit || ((e->limits.flags & KVS_F_USE_BLOCKING) && be->put && be->get);
     e->polls = !e->blocking && be->poll && !(e->limits.flags & KVS_F_NO_POLL);
-    e->callers_poll = e->polls;
+    e->callers_poll = e->polls && number(e, "progress") == 0;
     if (e->blocking) { /* it is never called */
         e->limits.caps_native &= ~(uint64_t)KVS_CAP_CANCEL;
         e->limits.caps_none |= KVS_CAP_CANCEL;

@@ -54,6 +54,14 @@ static const struct kvs_param sdk_params[] = {
         .type = KVS_PARAM_SIZE,
     },
     {
+        .name = "progress",
+        .def = "caller",
+        .help = "who polls a backend: caller: whoever calls, else the service thread; thread: only that",
+        .since = "0.1",
+        .choices = "caller|thread",
+        .type = KVS_PARAM_ENUM,
+    },
+    {
         .name = "connect",
         .def = "eager",
         .help = "eager: opening fails where the store is not reachable; lazy: the first transfer does",
@@ -72,7 +80,7 @@ static const struct kvs_param sdk_params[] = {
 };
 
 /* Names kept for what a later version brings, so that no backend takes them before. */
-static const char *const later[] = {"bounce", "progress"};
+static const char *const later[] = {"bounce"};
 
 const struct kvs_param *kvs_sdk_params(size_t *n)
 {

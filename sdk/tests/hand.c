@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 struct hand hand = {.lock = PTHREAD_MUTEX_INITIALIZER, .bell = -1};
+_Thread_local bool hand_is_test;
 
 static void enter(void)
 {
@@ -74,6 +75,8 @@ static int hand_poll(void *eng, int max)
     (void)max;
     enter();
     atomic_fetch_add(&hand.polls, 1);
+    if (hand_is_test)
+        atomic_fetch_add(&hand.polls_by_tests, 1);
     uint64_t rung;
     ssize_t n = read(hand.bell, &rung, sizeof rung);
     int done = n > 0 && hand.on_poll ? hand.on_poll() : 0;
@@ -136,6 +139,7 @@ void hand_reset(void)
     atomic_store(&hand.submits, 0);
     atomic_store(&hand.cancels, 0);
     atomic_store(&hand.polls, 0);
+    atomic_store(&hand.polls_by_tests, 0);
     atomic_store(&hand.unpreps, 0);
     atomic_store(&hand.closes, 0);
     atomic_store(&hand.together, 0);

@@ -35,12 +35,14 @@ struct hand {
     void *ctx;
 
     atomic_uint submits, cancels, polls, unpreps, closes;
-    atomic_uint inside;   /* calls that are in the backend now */
-    atomic_uint together; /* the most there were at once */
-    int bell;             /* readable: poll has something to do */
+    atomic_uint polls_by_tests; /* of these polls, on threads that have set hand_is_test */
+    atomic_uint inside;         /* calls that are in the backend now */
+    atomic_uint together;       /* the most there were at once */
+    int bell;                   /* readable: poll has something to do */
 };
 
 extern struct hand hand;
+extern _Thread_local bool hand_is_test;
 
 void hand_reset(void);
 /* The next submits answer so. */

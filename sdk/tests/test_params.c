@@ -20,6 +20,7 @@ static void the_sdk_has_its_own(void **state)
     expect_str(params, "prefix", "");
     expect_i64(params, "threads", 4);
     expect_i64(params, "inline_bytes", 65536);
+    expect_i64(params, "progress", 0);
     expect_i64(params, "connect", 0);
     expect_i64(params, "trace", 0);
     int64_t n;
@@ -44,14 +45,13 @@ static void the_sdk_has_its_own(void **state)
 
     size_t count_of_all;
     const struct kvs_param *all = kvs_sdk_params(&count_of_all);
-    assert_int_equal(count_of_all, 8);
+    assert_int_equal(count_of_all, 9);
     for (size_t i = 0; i < count_of_all; i++) {
         assert_true(kvs_param_reserved(all[i].name));
         assert_non_null(all[i].help);
         assert_non_null(all[i].def);
     }
     assert_true(kvs_param_reserved("bounce"));
-    assert_true(kvs_param_reserved("progress"));
     assert_false(kvs_param_reserved("path"));
 }
 
@@ -60,19 +60,13 @@ static void the_sdks_own_are_checked(void **state)
 {
     (void)state;
     static const char *const rows[][3] = {
-        {"timeout", "30", "a duration"},
-        {"timeout", "-1s", "a duration"},
-        {"cancel_grace", "", "a duration"},
-        {"threads", "0", "from 1 to 256"},
-        {"threads", "257", "from 1 to 256"},
-        {"threads", "4.", "from 1 to 256"},
-        {"inline_bytes", "1.5MiB", "a size"},
-        {"connect", "soon", "eager|lazy"},
-        {"trace", "maybe", "yes or no"},
-        {"ttl", "500us", "whole milliseconds"},
-        {"ttl", "1500us", "whole milliseconds"},
-        {"bounce", "yes", "not in this version"},
-        {"progress", "thread", "not in this version"},
+        {"timeout", "30", "a duration"},          {"timeout", "-1s", "a duration"},
+        {"cancel_grace", "", "a duration"},       {"threads", "0", "from 1 to 256"},
+        {"threads", "257", "from 1 to 256"},      {"threads", "4.", "from 1 to 256"},
+        {"inline_bytes", "1.5MiB", "a size"},     {"connect", "soon", "eager|lazy"},
+        {"trace", "maybe", "yes or no"},          {"ttl", "500us", "whole milliseconds"},
+        {"ttl", "1500us", "whole milliseconds"},  {"bounce", "yes", "not in this version"},
+        {"progress", "threads", "caller|thread"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct kvs_error err = refused(&plain, "plain", GIVEN({rows[i][0], rows[i][1]}));

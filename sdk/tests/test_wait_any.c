@@ -239,6 +239,7 @@ static void hammer(const char *model, const char *more)
 static void test_hammer(void **state)
 {
     hammer(*state, "");
+    hammer(*state, "progress=thread");
 }
 
 int main(void)

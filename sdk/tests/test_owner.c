@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress=thread: the service thread alone polls. */
+#include "engine_test.h"
+#include "hand.h"
+
+static unsigned char memory[8 * 16];
+
+static int end_all(void)
+{
+    uint32_t n = hand_taken();
+    for (uint32_t i = 0; i < n; i++)
+        hand_end(hand_batch(i), 0, KVS_OK);
+    pthread_mutex_lock(&hand.lock);
+    hand.taken = 0;
+    pthread_mutex_unlock(&hand.lock);
+    return (int)n;
+}
+
+struct waiter {
+    pthread_t thread;
+    kvs_xfer *x;
+    int rc;
+};
+
+static void *wait_main(void *arg)
+{
+    struct waiter *w = arg;
+    hand_is_test = true;
+    w->rc = kvs_xfer_wait(w->x, LONG);
+    return NULL;
+}
+
+/* However much callers check, wait and make progress: none of them polls. KVS-REQ-311 */
+static void test_callers_never_poll(void **state)
+{
+    (void)state;
+    hand_reset();
+    hand.on_poll = end_all;
+    kvs_engine *e = open_engine("hand-serial:?progress=thread");
+    enum { W = 3 };
+    struct waiter w[W];
+    hand_is_test = true;
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < W; i++) {
+            w[i].x = prep(e, KVS_WRITE, 1, memory, 16);
+            expect_rc(kvs_xfer_post(w[i].x), KVS_IN_PROG);
+            assert_int_equal(pthread_create(&w[i].thread, NULL, wait_main, &w[i]), 0);
+        }
+        kvs_xfer *mine = prep(e, KVS_WRITE, 1, memory, 16);
+        expect_rc(kvs_xfer_post(mine), KVS_IN_PROG);
+        for (int i = 0; i < 20; i++) {
+            expect_rc(kvs_xfer_check(mine), KVS_IN_PROG);
+            expect_rc(kvs_engine_progress(e), KVS_OK);
+        }
+        expect_rc(kvs_xfer_wait(mine, KVS_MS(2)), KVS_IN_PROG);
+        expect_rc(kvs_xfer_wait_any(&mine, 1, KVS_MS(2), NULL), KVS_IN_PROG);
+        hand_ring();
+        if (round % 2)
+            expect_rc(wait_end(mine), KVS_OK);
+        else
+            expect_rc(kvs_xfer_wait_any(&mine, 1, LONG, NULL), KVS_OK);
+        release(mine);
+        for (int i = 0; i < W; i++) {
+            assert_int_equal(pthread_join(w[i].thread, NULL), 0);
+            expect_rc(w[i].rc, KVS_OK);
+            release(w[i].x);
+        }
+    }
+    assert_true(atomic_load(&hand.polls) > 0);
+    assert_int_equal(atomic_load(&hand.polls_by_tests), 0);
+    assert_int_equal(atomic_load(&hand.together), 1);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+    assert_int_equal(atomic_load(&hand.polls_by_tests), 0);
+}
+
+/* As is seen above only because this is not so: a caller polls. KVS-REQ-305 */
+static void test_callers_poll(void **state)
+{
+    (void)state;
+    hand_reset();
+    hand.on_poll = end_all;
+    kvs_engine *e = open_engine("hand-serial:?progress=caller");
+    hand_is_test = true;
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    eventually(kvs_xfer_check(x) == KVS_IN_PROG && atomic_load(&hand.polls_by_tests) > 0);
+    hand_ring();
+    expect_rc(wait_end(x), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
+/* The rest is as ever, whatever the backend's shape. KVS-REQ-311 KVS-REQ-500 */
+static void test_all_shapes(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "progress=thread&latency=200us");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, 4, memory, 16);
+    for (int i = 0; i < 20; i++)
+        expect_rc(run_it(x), KVS_OK);
+    assert_int_equal(kvs_put(f.e, "k", 1, memory, 16, NULL), KVS_OK);
+    assert_int_equal(kvs_get(f.e, "k", 1, memory, 16, NULL), KVS_OK);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    eventually(kvs_xfer_check(x) == KVS_OK);
+    release(x);
+    close_mock(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_callers_never_poll),
+        cmocka_unit_test(test_callers_poll),
+        EACH_MODEL(test_all_shapes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
