@@ -9,8 +9,9 @@ if(NOT KVSLOT_TIMEOUT_MULTIPLIER MATCHES "^[1-9][0-9]*$")
   message(FATAL_ERROR "kvslot: KVSLOT_TIMEOUT_MULTIPLIER is '${KVSLOT_TIMEOUT_MULTIPLIER}'; a whole number from 1 is needed")
 endif()
 
-# AUTO builds the part when what it depends on is there; ON makes a missing dependency an error.
-foreach(part IN ITEMS LMDB TESTKIT COMMAND TESTS)
+# AUTO builds the part when what it depends on is there; ON makes a missing dependency an error. The benches need nothing:
+# AUTO builds them where tests are built, so that they go on working.
+foreach(part IN ITEMS LMDB TESTKIT COMMAND TESTS BENCH)
   set(KVSLOT_${part} AUTO CACHE STRING "Build this part: ON, OFF or AUTO")
   set_property(CACHE KVSLOT_${part} PROPERTY STRINGS AUTO ON OFF)
   if(NOT KVSLOT_${part} MATCHES "^(AUTO|ON|OFF)$")

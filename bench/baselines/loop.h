@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a program would do that moved its values by hand: records in an array, one function called through a
+ * pointer for each, and one count for all that are open. Its records are as large as the SDK's, and the same
+ * bytes of the values are touched; it validates, settles and times nothing.
+ */
+#ifndef KVS_BENCH_LOOP_H
+#define KVS_BENCH_LOOP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loop_rec {
+    const void *key;
+    void *at;
+    uint64_t len, actual, bytes;
+    uint32_t key_len;
+    int status;
+    char rest[80];
+};
+
+struct loop {
+    uint32_t count;
+    struct loop_rec *recs;
+    char *keys;
+    atomic_uint open;
+};
+
+/* A registration, as a table by hand would have it. */
+struct loop_mem {
+    uint64_t addr, len, dev_id;
+    uint32_t key_len;
+    char key[100];
+};
+
+struct loop_pair {
+    void *at;
+    const struct loop_mem *mem;
+    uint64_t len;
+};
+
+/* One allocation with a record for each pair, and their keys; NULL: no memory. */
+struct loop *loop_prep(const struct loop_pair *pairs, uint32_t count);
+/* Runs it to its end; answers its status. */
+int loop_post(struct loop *l);
+void loop_release(struct loop *l);
+
+#endif
