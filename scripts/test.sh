@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # test.sh                builds with and without sanitizers and runs every test
-# test.sh --full PART    runs a long part: tsan, valgrind
+# test.sh --full PART    runs a long part: tsan, valgrind, mutants
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-parts='tsan valgrind'
+parts='tsan valgrind mutants'
 usage="usage: scripts/test.sh [--full PART], PART one of: $parts"
 part=
 case ${1-} in
@@ -60,7 +60,7 @@ run() {
 mkdir -p build
 case $part in
 '')
-  need "${build_packages[@]}" g++ git libcmocka-dev clang-format
+  need "${build_packages[@]}" g++ git libcmocka-dev clang-format python3
   build release release
   build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
   run release asan
@@ -76,5 +76,8 @@ valgrind)
   wrapper+=" --errors-for-leak-kinds=definite --trace-children=yes --fair-sched=try"
   build valgrind debug -DKVSLOT_TIMEOUT_MULTIPLIER=10 "-DKVSLOT_TEST_WRAPPER=$wrapper"
   run valgrind
+  ;;
+mutants)
+  scripts/mutants.sh
   ;;
 esac

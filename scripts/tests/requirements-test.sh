@@ -31,6 +31,24 @@ check --strict
 is "all tested: status" "$status" 0
 is "all tested: output" "$out" ""
 
+printf -- '- **%s-004** [sdk] Later.\n\n## Not built yet\n\n| what | ids |\n| --- | --- |\n' $req >>"$project/docs/contract.md"
+mkdir "$project/sdk/tests/mutants"
+echo "$req-004: a mutant is no test" >"$project/sdk/tests/mutants/a.txt"
+check --strict
+is "strict, without a test: status" "$status" 1
+has "strict, without a test: text" "$out" "1 of 3 requirements are built and cited by no test:
+004"
+printf '| part of %s-001 | %s-004 |\n' $req $req >>"$project/docs/contract.md"
+check --strict
+is "strict, not built yet: status" "$status" 0
+is "strict, not built yet: output" "$out" ""
+echo "/* $req-004 */" >"$project/sdk/tests/test_b.c"
+check --strict
+is "strict, tested early: status" "$status" 1
+has "strict, tested early: text" "$out" "1 of 3 requirements are listed as not built yet, but cited by a test:
+004"
+rm -r "$project/sdk/tests/test_b.c" "$project/sdk/tests/mutants"
+
 echo "/* $req-003 */" >>"$project/sdk/src/a.c"
 check
 is "unknown id: status" "$status" 1

@@ -184,7 +184,7 @@ static void keep_log(void *arg, int level, const char *text)
         snprintf(logged, sizeof logged, "%s", text);
 }
 
-/* KVS-REQ-288 KVS-REQ-293 */
+/* KVS-REQ-288 */
 static void test_abandon(void **state)
 {
     struct fixture f;
