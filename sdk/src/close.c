@@ -127,6 +127,8 @@ void kvs_engine_abandon(kvs_engine *e)
     struct kvs_error err = {KVS_OK, ""};
     if (!e || kvs_engine_usable(e) == KVS_INVALID_PARAM)
         return;
-    if (kvs_engine_close(e, 0, &err) != KVS_OK)
-        kvs_log(KVS_LOG_ERROR, e->be->name, "engine abandoned with its memory and threads: %s", err.text);
+    if (kvs_engine_close(e, 0, &err) == KVS_OK)
+        return;
+    kvs_leaks_add(e);
+    kvs_log(KVS_LOG_ERROR, e->be->name, "engine abandoned with its memory and threads: %s", err.text);
 }

@@ -4,6 +4,7 @@
 #include "backends.h"
 #include "epoch.h"
 #include "once.h"
+#include "stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ void kvs_engine_unref(kvs_engine *e)
     kvs_mutex_destroy(&e->mem_lock);
     kvs_mutex_destroy(&e->serial_lock);
     kvs_params_free(e->params);
+    free(e->tally);
     free(e->priv);
     e->magic = KVS_DEAD_MAGIC;
     free(e);
@@ -80,7 +82,8 @@ static kvs_engine *new_engine(const struct kvs_backend *be)
     kvs_a64_store(&e->refs, 1);
     e->epoch = kvs_epoch_begin();
     e->slab = kvs_slab_of(be);
-    bool ok = e->epoch && e->slab;
+    e->tally = kvs_tally_new();
+    bool ok = e->epoch && e->slab && e->tally;
     if (ok && be->engine_priv) {
         size_t align = be->priv_align, room = (be->engine_priv + align - 1) & ~(align - 1);
         e->priv = aligned_alloc(align, room);

@@ -2,6 +2,7 @@
 /*
  * The engine's inside. Locks, in the order in which one thread may take them:
  *   engine.serial > engine.mem_lock > engine.lock > pool.lock > slab lock > process locks.
+ * A shard of the statistics (stats.h) may be entered under any of them, and is left at once.
  * None but `serial` is ever held over a call into a backend, and none at all over a done function.
  */
 #ifndef KVS_SRC_ENGINE_H
@@ -71,13 +72,15 @@ struct kvs_xfer {
     uint32_t nmems;
     kvs_done_fn done;
     void *done_arg;
-    void *owned;   /* memory that is freed with it, or NULL; set by the one who gives the transfer back */
-    bool deferred; /* the done function runs on no thread of the backend's or the pool */
+    void *owned;    /* memory that is freed with it, or NULL; set by the one who gives the transfer back */
+    bool deferred;  /* the done function runs on no thread of the backend's or the pool */
+    uint64_t bytes; /* of its local memory */
 
     kvs_a64 word;
     kvs_a64 first_error; /* 0, or (index + 1) << 32 | status, of this round */
     kvs_a32 marks;       /* KVS_M_ bits of this round */
     uint32_t round;      /* of the last accepted post, 0: none yet; written by post */
+    uint64_t posted_at;  /* the clock at the last post; written by post */
 
     struct kvs_batch batch;
 
@@ -153,6 +156,7 @@ struct kvs_engine {
     const struct kvs_backend *be; /* immutable after open, as all to `refs` */
     struct kvs_params *params;
     struct kvs_slab *slab;
+    struct kvs_tally *tally;
     struct kvs_limits limits;
     void *priv;
     const char *prefix;
@@ -269,6 +273,8 @@ void kvs_xfer_ending(struct kvs_xfer *x, bool held);
 /* One more on the count, if the transfer is running: it cannot end before kvs_xfer_drop. */
 bool kvs_xfer_hold(struct kvs_xfer *x);
 int kvs_xfer_status(const struct kvs_xfer *x);
+/* Is an io's status an error of its transfer, and no answer of QUERY or REMOVE. */
+bool kvs_io_is_error(const struct kvs_xfer *x, int status);
 void kvs_io_text(struct kvs_rec *rec, uint32_t round, const char *fmt, va_list args) KVS_PRINTF(3, 0);
 
 static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
@@ -356,6 +362,15 @@ int kvs_engine_usable(const kvs_engine *e);
 /* The same, with a text. */
 int kvs_engine_check(const kvs_engine *e, struct kvs_error *err);
 int kvs_xfer_usable(const kvs_xfer *x);
+
+/* ---- Statistics (stats.c) and memory that is held (held.c) ---- */
+
+/* Counts a post that has ended. */
+void kvs_stats_ending(const struct kvs_xfer *x);
+/* What is held or abandoned now. Takes engine.lock. */
+void kvs_held_sum(kvs_engine *e, uint64_t *transfers, uint64_t *bytes);
+/* The engine is abandoned with all that runs in it. Takes engine.lock. */
+void kvs_leaks_add(kvs_engine *e);
 
 /* ---- Registrations (mem.c) ---- */
 

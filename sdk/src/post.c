@@ -20,7 +20,8 @@ static int begin(struct kvs_xfer *x, struct before *before)
         x->round = 1;
     kvs_a64_store(&x->first_error, 0);
     kvs_a32_store(&x->marks, 0);
-    x->batch.deadline_ns = e->timeout ? kvs_after(kvs_now_ns(), e->timeout) : 0;
+    x->posted_at = kvs_now_ns();
+    x->batch.deadline_ns = e->timeout ? kvs_after(x->posted_at, e->timeout) : 0;
     for (uint32_t i = 0; i < x->count; i++) {
         struct kvs_rec *rec = kvs_rec_at(x, i);
         rec->io.actual = KVS_ACTUAL_UNSET;

@@ -275,6 +275,7 @@ static void fill(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
     rec->io.iov = &rec->iov;
     rec->io.iovcnt = pair->len ? 1 : 0;
     rec->io.len = pair->len;
+    p->x->bytes += pair->len;
     if (pair->ranged) {
         rec->io.flags = KVS_IO_RANGED;
         rec->io.offset = pair->offset;

@@ -75,7 +75,7 @@ static int check_status(struct kvs_xfer *x, struct kvs_rec *rec, int status)
 }
 
 /* QUERY and REMOVE give answers; only what is no answer is an error of the transfer. */
-static bool is_error(const struct kvs_xfer *x, int status)
+bool kvs_io_is_error(const struct kvs_xfer *x, int status)
 {
     if (status >= 0)
         return false;
@@ -99,7 +99,7 @@ static void settled(struct kvs_xfer *x, struct kvs_rec *rec, int status)
     }
     rec->status = status;
     kvs_a32_store(&rec->round, x->round);
-    if (is_error(x, status)) {
+    if (kvs_io_is_error(x, status)) {
         uint64_t none = 0;
         kvs_a64_cas(&x->first_error, &none, ((uint64_t)rec->io.index + 1) << 32 | (uint32_t)status);
     }
@@ -150,8 +150,8 @@ static void done_due(struct kvs_xfer *x)
 
 void kvs_xfer_ending(struct kvs_xfer *x, bool held)
 {
-    (void)x;
     (void)held;
+    kvs_stats_ending(x);
 }
 
 /* Are these n all that is left of the round's ios and of the calls that have it in hand? Then nobody else can
@@ -167,16 +167,18 @@ static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **told)
 {
     *told = NULL;
     uint64_t seen = kvs_a64_load(&x->word);
-    while (is_last(seen, n))
-        if (kvs_a64_cas(&x->word, &seen, seen | KVS_W_ENDED)) {
+    for (;;) {
+        if (is_last(seen, n)) {
+            if (!kvs_a64_cas(&x->word, &seen, seen | KVS_W_ENDED))
+                continue;
             seen |= KVS_W_ENDED;
             kvs_xfer_ending(x, false);
         }
-    do {
         if ((seen & KVS_W_TELL) && (seen & KVS_W_COUNT) == n && !*told)
             kvs_engine_ref(*told = x->engine);
-    } while (!kvs_a64_cas(&x->word, &seen, seen - n));
-    return seen;
+        if (kvs_a64_cas(&x->word, &seen, seen - n))
+            return seen;
+    }
 }
 
 void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)

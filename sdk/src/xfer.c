@@ -2,6 +2,7 @@
 /* A transfer's handle, from prep to release: check, wait, results, cancel, release, abandon. */
 #include "engine.h"
 #include "epoch.h"
+#include "stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,8 @@ static int release_in_done(struct kvs_xfer *x, struct kvs_frame *frame, bool aba
     bool held = (kvs_a64_load(&x->word) & KVS_W_COUNT) > 1;
     if (!abandon && (held || kvs_frame_get(frame) == KVS_WISH_POST))
         return KVS_BUSY;
+    if (abandon && held)
+        kvs_a64_add(&x->engine->tally->abandoned, 1);
     kvs_frame_set(frame, KVS_WISH_FREE);
     return KVS_OK;
 }
@@ -269,6 +272,7 @@ void kvs_xfer_abandon(kvs_xfer *x)
     int rc = kvs_xfer_usable(x);
     if (rc == KVS_INVALID_PARAM)
         return;
+    kvs_engine *e = x->engine;
     struct kvs_frame *frame = rc == KVS_OK ? kvs_turn_frame(x) : NULL;
     if (frame) {
         release_in_done(x, frame, true);
@@ -281,6 +285,8 @@ void kvs_xfer_abandon(kvs_xfer *x)
         if (open)
             kvs_xfer_stop(x, KVS_CANCELED, "canceled before the backend took it");
         rc = disown(x);
+        if (rc == KVS_OK)
+            kvs_a64_add(&e->tally->abandoned, 1);
         if (open)
             kvs_xfer_drop(x, 1);
         if (rc == KVS_OK)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Post, check and wait allocate nothing once a transfer was posted. The linker puts the counting functions
- * below in front of the allocator, for the objects of this program, the SDK's among them: so it works beside
- * sanitizers.
+ * Post, check and wait allocate nothing once a transfer was posted, and read the clock seldom. The linker
+ * puts the counting functions below in front of the allocator and the clock, for the objects of this program,
+ * the SDK's among them: so it works beside sanitizers.
  */
 #include "engine_test.h"
 #include "hand.h"
@@ -16,7 +16,17 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+
 static atomic_uint allocations; /* by any thread */
+static _Thread_local unsigned clock_reads;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    clock_reads++;
+    return __real_clock_gettime(clock, t);
+}
 
 void *__wrap_malloc(size_t size)
 {
@@ -84,6 +94,30 @@ static void test_no_allocation(void **state)
     close_mock(&f);
 }
 
+static int end_all(struct kvs_batch *batch)
+{
+    hand.host->complete_rest(batch, KVS_OK);
+    return KVS_OK;
+}
+
+/* One for its deadline and one for how long it took, however many descriptors it has. KVS-REQ-177 */
+static void test_clock_reads(void **state)
+{
+    (void)state;
+    hand_reset();
+    hand.on_submit = end_all;
+    kvs_engine *e = open_engine("hand");
+    for (uint32_t n = 1; n <= 8; n += 7) {
+        kvs_xfer *x = prep(e, KVS_WRITE, n, memory, 16);
+        unsigned before = clock_reads;
+        for (int i = 0; i < 100; i++)
+            expect_rc(kvs_xfer_post(x), KVS_OK);
+        assert_in_range(clock_reads - before, 1, 200);
+        release(x);
+    }
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 static atomic_uint ends;
 
 static void count_end(kvs_xfer *x, int status, void *arg)
@@ -149,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_clock_reads),
         EACH_MODEL(test_no_allocation),
         cmocka_unit_test(test_no_allocation_with_done),
         cmocka_unit_test(test_no_allocation_after_failure),

@@ -386,15 +386,15 @@ KVS_EXPORT int kvs_engine_close(kvs_engine *engine, uint64_t timeout_ns, struct 
  * @brief Gives an engine up at once, for callers that cannot fail.
  *
  * As kvs_engine_close() with no time to wait; where that does not answer KVS_OK, the engine, its
- * threads and what runs in it are leaked on purpose, and a line is logged. Memory of transfers that
- * run stays in use.
+ * threads and what runs in it are leaked on purpose, a line is logged, and kvs_engine_leaks() counts
+ * it. Memory of transfers that run stays in use.
  *
  * @param[in] engine  gone afterwards; NULL: nothing happens
  * @par Threads
  * As kvs_engine_close().
  * @since 0.1
  * @par Contract
- * KVS-REQ-288
+ * KVS-REQ-288 KVS-REQ-293
  */
 KVS_EXPORT void kvs_engine_abandon(kvs_engine *engine);
 
@@ -465,6 +465,164 @@ KVS_EXPORT uint64_t kvs_engine_violations(const kvs_engine *engine);
  * KVS-REQ-311
  */
 KVS_EXPORT int kvs_engine_progress(kvs_engine *engine);
+
+/* ---- Statistics ---- */
+
+/** Buckets of a histogram of latencies, four to each power of two nanoseconds: 0, 1, 2, 3, 4, 5, 6,
+ *  7, 8-9, 10-11, 12-13, 14-15, 16-19, ... See kvs_latency_floor(). KVS-REQ-603 */
+#define KVS_LATENCY_BUCKETS 160
+/** Places of the arrays that have one for each status. */
+#define KVS_STATUS_SLOTS 32
+/** The place of a status that is 0 or negative in them. */
+#define KVS_STATUS_SLOT(status) ((status) > -100 ? -(status) : -(status)-84)
+
+/** Posts of one operation that have ended. A post that was refused is none. */
+struct kvs_op_stats {
+    uint64_t transfers; /**< how many; also those that ended held. KVS-REQ-600 */
+    uint64_t ios;       /**< their descriptors */
+    uint64_t bytes;     /**< READ and WRITE: moved by those descriptors of them that ended OK */
+    uint64_t ns;        /**< their latencies, summed: from post to the last completion */
+    uint64_t latency[KVS_LATENCY_BUCKETS]; /**< how many had a latency of each bucket */
+};
+
+/** What an engine has counted since it was opened. */
+struct kvs_stats {
+    size_t size;               /**< bytes of this structure; set by the caller */
+    struct kvs_op_stats op[4]; /**< by enum kvs_op */
+    /** Posts that have ended, by KVS_STATUS_SLOT() of the transfer's status. */
+    uint64_t ended[KVS_STATUS_SLOTS];
+    /** Their descriptors that failed, by KVS_STATUS_SLOT(). What QUERY and REMOVE answer without
+     *  making it the transfer's status, NOT_FOUND and UNKNOWN, is no failure. KVS-REQ-601 */
+    uint64_t io_errors[KVS_STATUS_SLOTS];
+    uint64_t abandoned;      /**< transfers that ran, or were held, when they were abandoned */
+    uint64_t held_transfers; /**< transfers that are held or abandoned now. KVS-REQ-604 */
+    uint64_t held_bytes;     /**< the memory of these */
+    uint64_t violations;     /**< as kvs_engine_violations() */
+};
+
+/**
+ * @brief What an engine has counted: transfers, descriptors, bytes, failures, latencies, memory
+ * held.
+ *
+ * A transfer is counted once for each accepted post, before its end is seen by check, wait or its
+ * done function. Counting costs a transfer some nanoseconds, and a descriptor nothing.
+ *
+ * @param[in]     engine  the engine
+ * @param[in,out] out     the caller's. Set out->size to sizeof *out first; afterwards it is the
+ *                        number of bytes that were set.
+ * @par Threads
+ * Any, also inside done functions.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: no valid handle, out is NULL, or its size was not set.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-600 KVS-REQ-601 KVS-REQ-602 KVS-REQ-603 KVS-REQ-604 KVS-REQ-605
+ */
+KVS_EXPORT int kvs_engine_stats(const kvs_engine *engine, struct kvs_stats *out);
+
+/**
+ * @brief The least latency, in nanoseconds, that a bucket of a histogram counts.
+ *
+ * Its largest is one less than the next bucket's least; the last bucket, from about 32 minutes on,
+ * has no end.
+ *
+ * @param[in] bucket  its place, from 0
+ * @par Threads
+ * Any.
+ * @return Nanoseconds; UINT64_MAX where there is no such bucket.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-603
+ */
+KVS_EXPORT uint64_t kvs_latency_floor(unsigned bucket);
+
+/**
+ * @brief The time within which a share of the transfers ended, by a histogram.
+ *
+ * Exact below 8 ns, else up to a quarter too large: it is the largest latency of the bucket that
+ * the transfer at that share is in.
+ *
+ * @param[in] latency  KVS_LATENCY_BUCKETS counts: of struct kvs_op_stats, or differences or sums of
+ *                     such
+ * @param[in] share    0.5 for the median, 0.99, ...; below 0 is taken for 0, above 1 for 1
+ * @par Threads
+ * Any.
+ * @return Nanoseconds; 0 where nothing is counted or latency is NULL; UINT64_MAX in the last
+ * bucket.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-603
+ */
+KVS_EXPORT uint64_t kvs_latency_quantile(const uint64_t *latency, double share);
+
+/** Flags of a piece of memory that kvs_engine_held() gives. */
+enum kvs_held_flag {
+    /** Its own descriptor is still open: the store may touch it at any moment. Without the flag it
+     *  is only that its transfer has others that are. */
+    KVS_HELD_OPEN = 1 << 0,
+    KVS_HELD_ABANDONED = 1 << 1, /**< of an abandoned transfer; without it, of one that is held */
+};
+
+/** A piece of memory that a held or abandoned transfer keeps in use. */
+struct kvs_held {
+    uint64_t addr;   /**< the first byte */
+    uint64_t len;    /**< bytes, never 0 */
+    uint64_t age_ns; /**< nanoseconds since the transfer was posted */
+    uint32_t op;     /**< KVS_READ: the store may write to it. KVS_WRITE: it may read it. */
+    uint32_t flags;  /**< enum kvs_held_flag bits */
+};
+
+/**
+ * @brief Lists all memory of transfers that are held or abandoned and have not come to their end.
+ *
+ * What is listed has to stay valid; what is not listed may be freed or used again, as far as held
+ * and abandoned transfers go. Memory that two descriptors name is listed twice.
+ *
+ * @param[in] engine  the engine
+ * @param[in] each    called for each piece: `arg`, and the piece, which is gone after it returns.
+ *                    What it answers other than 0 ends the list. It may call the SDK.
+ * @param[in] arg     for each; stays the caller's
+ * @par Threads
+ * Any; each runs on the thread that calls, with no lock held. The list is as it was at one moment
+ * of the call.
+ * @return
+ *  - KVS_OK: all were listed.
+ *  - KVS_INVALID_PARAM: no valid handle, or each is NULL.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ *  - KVS_NO_MEMORY: of this process; nothing was listed.
+ *  - else what each answered.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-284
+ */
+KVS_EXPORT int kvs_engine_held(kvs_engine *engine, int (*each)(void *arg, const struct kvs_held *memory),
+                               void *arg);
+
+/** What kvs_engine_abandon() has leaked in this process. */
+struct kvs_leaks {
+    size_t size;        /**< bytes of this structure; set by the caller */
+    uint64_t engines;   /**< engines that could not be closed at once */
+    uint64_t transfers; /**< transfers that ran, were held or abandoned in them at that moment */
+    uint64_t bytes;     /**< the local memory of these, which stays in use */
+};
+
+/**
+ * @brief How much kvs_engine_abandon() has leaked so far, in all engines of this process.
+ *
+ * @param[in,out] out  the caller's. Set out->size to sizeof *out first; afterwards it is the number
+ *                     of bytes that were set.
+ * @par Threads
+ * Any.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: out is NULL, or its size was not set.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-293
+ */
+KVS_EXPORT int kvs_engine_leaks(struct kvs_leaks *out);
 
 /* ---- Memory ---- */
 
