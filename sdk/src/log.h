@@ -12,8 +12,7 @@
 
 /* Would a line of this level be given out; one atomic load. */
 bool kvs_log_on(int level);
-/* One line; `who` is a backend's name, or "sdk". Keeps errno. */
-void kvs_log(int level, const char *who, const char *fmt, ...) KVS_PRINTF(3, 4);
+/* kvs_log(), for who has a list of arguments already. */
 void kvs_vlog(int level, const char *who, const char *fmt, va_list args) KVS_PRINTF(3, 0);
 
 #endif

@@ -175,6 +175,21 @@ KVS_EXPORT const char *kvs_status_text(int status);
 KVS_EXPORT void kvs_set_log(void (*fn)(void *arg, int level, const char *text), void *arg, int level);
 
 /**
+ * @brief Writes a line to the log, for what is built on the SDK and shares its log.
+ *
+ * @param[in] level  enum kvs_log_level; nothing happens where the log is not at that level
+ * @param[in] who    who speaks; goes before the text
+ * @param[in] fmt    as for printf(), with its arguments; what is beyond 1,000 bytes is cut, and control
+ *                   characters become spaces
+ * @par Threads
+ * Any, but not from the function given to kvs_set_log(). Keeps errno.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-534
+ */
+KVS_EXPORT void kvs_log(int level, const char *who, const char *fmt, ...) KVS_PRINTF(3, 4);
+
+/**
  * @brief Frees memory that the SDK handed over: a value from kvs_get_alloc().
  *
  * @param[in] p  the memory, gone afterwards; NULL: nothing happens
