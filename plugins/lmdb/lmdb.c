@@ -268,6 +268,7 @@ KVS_BACKEND_DEFINE(kvs_lmdb_backend,
     .params = params,
     .nparams = sizeof(params) / sizeof(params[0]),
     .thread_model = KVS_THREADS_PARALLEL,
+    .remote_mems = KVS_MEM_MASK(KVS_MEM_DRAM) | KVS_MEM_MASK(KVS_MEM_OBJECT),
     .caps_native = KVS_CAP_READ | KVS_CAP_WRITE | KVS_CAP_QUERY | KVS_CAP_REMOVE | KVS_CAP_LIST | KVS_CAP_RANGE |
                    KVS_CAP_OVERWRITE | KVS_CAP_SIZE_CHECK | KVS_CAP_READ_ATOMIC | KVS_CAP_SHARED | KVS_CAP_DURABLE |
                    KVS_CAP_CONSISTENCY | KVS_CAP_QUERY_SIZE,

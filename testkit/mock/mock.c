@@ -234,6 +234,7 @@ KVS_BACKEND_DEFINE(kvs_mock_backend,
     .params = params,
     .nparams = sizeof(params) / sizeof(params[0]),
     .thread_model = KVS_THREADS_PARALLEL,
+    .remote_mems = KVS_MEM_MASK(KVS_MEM_DRAM) | KVS_MEM_MASK(KVS_MEM_OBJECT),
     .flags = KVS_F_EMULATED,
     .caps_native = KVS_CAP_READ | KVS_CAP_WRITE | KVS_CAP_QUERY | KVS_CAP_REMOVE | KVS_CAP_LIST | KVS_CAP_RANGE |
                    KVS_CAP_OVERWRITE | KVS_CAP_SIZE_CHECK | KVS_CAP_READ_ATOMIC | KVS_CAP_CANCEL |
