@@ -11,7 +11,7 @@ endif()
 
 # AUTO builds the part when what it depends on is there; ON makes a missing dependency an error. The benches need nothing:
 # AUTO builds them where tests are built, so that they go on working.
-foreach(part IN ITEMS LMDB TESTKIT COMMAND TESTS BENCH)
+foreach(part IN ITEMS LMDB TESTKIT COMMAND NIXL TESTS BENCH)
   set(KVSLOT_${part} AUTO CACHE STRING "Build this part: ON, OFF or AUTO")
   set_property(CACHE KVSLOT_${part} PROPERTY STRINGS AUTO ON OFF)
   if(NOT KVSLOT_${part} MATCHES "^(AUTO|ON|OFF)$")
@@ -35,4 +35,5 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/${KVSLOT_BIN_TO_LIB}")
 set(KVSLOT_PLUGIN_SUBDIR kvslot)
 set(KVSLOT_INSTALL_PLUGINDIR "${CMAKE_INSTALL_LIBDIR}/${KVSLOT_PLUGIN_SUBDIR}")
 set(KVSLOT_INSTALL_FULL_PLUGINDIR "${CMAKE_INSTALL_FULL_LIBDIR}/${KVSLOT_PLUGIN_SUBDIR}")
+set(KVSLOT_BUILD_NIXL_PLUGINDIR "${PROJECT_BINARY_DIR}/lib/kvslot/nixl")
 set(KVSLOT_BUILD_PLUGINDIR "${PROJECT_BINARY_DIR}/lib/kvslot")

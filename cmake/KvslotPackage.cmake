@@ -16,6 +16,8 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmak
 install(EXPORT kvslotTargets NAMESPACE kvslot:: DESTINATION "${package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/kvslotConfig.cmake" "${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/KvslotBackend.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-backend.map"
+  "${CMAKE_CURRENT_LIST_DIR}/KvslotNixl.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-nixl-entry.cpp"
+  "${CMAKE_CURRENT_LIST_DIR}/kvslot-nixl.map"
   DESTINATION "${package_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
