@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # test.sh                builds with and without sanitizers and runs every test
-# test.sh --full PART    runs a long part: tsan, valgrind, mutants
+# test.sh --full PART    runs a long part: tsan, valgrind, mutants, explore
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-parts='tsan valgrind mutants'
+parts='tsan valgrind mutants explore'
 usage="usage: scripts/test.sh [--full PART], PART one of: $parts"
 part=
 case ${1-} in
@@ -79,5 +79,16 @@ valgrind)
   ;;
 mutants)
   scripts/mutants.sh
+  ;;
+explore)
+  need "${build_packages[@]}" g++ git libcmocka-dev
+  seed=${KVSLOT_EXPLORE_SEED:-$(date +%s)}
+  build release release
+  build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
+  say "Exploring all schedules of up to 2 preemptions"
+  build/release/tests/explore --bound 2
+  say "Exploring at random; again with KVSLOT_EXPLORE_SEED=$seed"
+  build/release/tests/explore --random 20000 --seed "$seed"
+  build/asan/tests/explore --random 2000 --seed "$seed"
   ;;
 esac
