@@ -69,7 +69,7 @@ refuse 2 'empty\.so.*not a shared object' info empty.so
 head -c 100 "$shy" >kvslot-cut.so
 refuse 2 'kvslot-cut\.so' info ./kvslot-cut.so
 
-# Secrets: neither given nor default ones are ever shown.
+# Secrets: neither given nor default ones are ever shown, by the backend either. KVS-REQ-518
 : >all
 secret() {
   code=$1 pattern=$2

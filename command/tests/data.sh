@@ -138,7 +138,7 @@ refuse 3 "there is no key 'key'" remove "$store" key
 refuse 3 "there is no key 'key'" query "$store" key
 refuse 3 "there is no key '.*x00" get "$store" --key-hex 00
 
-# A store that can't tell how long values are, writes once, and does not remove or list.
+# A store that can't tell how long values are (KVS-REQ-383), writes once, and does not remove or list.
 refuse 1 '--size' get "$shy" kk
 succeed get "$shy" kk --size 4
 printed four

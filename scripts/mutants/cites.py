@@ -46,26 +46,27 @@ def patterns(text):
             cited[match[0]].add(None)
             continue
         inside = [name for name, begin, end in spans if begin <= match.start() < end]
-        for name in inside:
-            cited[match[0]].update(pattern(main, test) for test in tests_that_call(name, calls))
+        found = {pattern(main, test) for name in inside for test in callers(name, calls)} - {None}
+        cited[match[0]].update(found or {None})  # None: a backend's function, say, which tests reach by a table
     return cited
 
 
-def tests_that_call(name, calls):
-    """Those functions in main's table that are this one or lead to it."""
+def callers(name, calls):
+    """The function and those that lead to it."""
     seen, todo = set(), [name]
     while todo:
         name = todo.pop()
         if name not in seen:
             seen.add(name)
             todo += [caller for caller, called in calls.items() if name in called and caller != "main"]
-    return [name for name in seen if name in calls.get("main", [])]
+    return seen
 
 
-def pattern(main, test):
-    """cmocka's name of the test: those that run for several models have the model behind their name."""
-    several = re.search(rf'EACH_\w+\(\s*{test}\)|"{test} \(', main)
-    return f"{test} (*" if several else test
+def pattern(main, function):
+    """cmocka's name of the test in main's table: those that run for several models have the model behind their name."""
+    if re.search(rf'EACH_\w+\(\s*{function}\)|"{function} \(', main):
+        return f"{function} (*"
+    return function if re.search(rf"\b(cmocka_unit_test\w*|WITH_\w+)\(\s*{function}\b", main) else None
 
 
 def cited_ids(root, files):
@@ -121,11 +122,8 @@ class Suite:
         return {}
 
     def targets(self, tests):
-        """What has to be built for them, as the names of their files."""
-        found = set()
-        for test in tests:
-            command = self.command(test)
-            found.update(word[len(self.build) + 1:] for word in command[3:] if word.startswith(f"{self.build}/"))
-            if any(word.endswith(".sh") for word in command[3:]):
-                found.add("kvslot_package")
-        return sorted(found)
+        """What has to be built for them: their program, or all where other programs and plugins belong to it."""
+        if any(not test.name.startswith("sdk.") for test in tests):
+            return ["all"]
+        return sorted({word[len(self.build) + 1:] for test in tests for word in self.command(test)
+                       if word.startswith(f"{self.build}/tests/")})

@@ -10,7 +10,7 @@ from pathlib import Path
 from cites import Suite
 from records import Broken, changed, project_files
 
-FLAVOURS = {"plain": [], "asan": ["-DKVSLOT_SANITIZE=address,undefined"]}
+OPTIONS_OF = {"plain": [], "build": [], "asan": ["-DKVSLOT_SANITIZE=address,undefined"]}
 OPTIONS = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
            "-DKVSLOT_WERROR=OFF", "-DKVSLOT_TESTS=ON", "-DBUILD_TESTING=ON", "-DKVSLOT_TESTKIT=ON", "-DKVSLOT_COMMAND=ON"]
 
@@ -35,12 +35,12 @@ class Lane:
                 path.unlink()
 
     def build_folder(self, flavour):
-        return self.folder / flavour
+        return self.folder / ("asan" if flavour == "asan" else "plain")
 
     def suite(self, flavour):
         if flavour not in self.suites:
             build = self.build_folder(flavour)
-            self.must(["cmake", "-S", self.tree, "-B", build, *OPTIONS, *FLAVOURS[flavour]], "configuring")
+            self.must(["cmake", "-S", self.tree, "-B", build, *OPTIONS, *OPTIONS_OF[flavour]], "configuring")
             self.must(["cc", "-shared", "-fPIC", "-o", build / "only.so", self.tree / "scripts/mutants/only.c", "-lcmocka"],
                       "building only.c")
             self.suites[flavour] = Suite(self.tree, build)
@@ -50,6 +50,12 @@ class Lane:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode:
             raise Broken(f"{what} in {self.folder} failed:\n{done.stdout}")
+
+    def refused(self):
+        """Does a static assertion of the SDK's end its build?"""
+        done = subprocess.run(["cmake", "--build", self.build_folder("plain"), "-j1", "--target", "kvslot_objects"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode != 0 and "static assertion failed" in done.stdout
 
     def build(self, flavour, tests, what):
         """Builds what the tests need."""
@@ -87,15 +93,16 @@ class Lane:
 
 class Made:
     def __init__(self, lane, mutant):
-        self.lane, self.texts = lane, changed(lane.root, mutant)
+        self.tree, self.texts = lane.tree, changed(lane.tree, mutant)
+        self.before = {file: (self.tree / file).read_text() for file in self.texts}
 
     def __enter__(self):
         for file, text in self.texts.items():
-            (self.lane.tree / file).write_text(text)
+            (self.tree / file).write_text(text)
 
     def __exit__(self, *_):
-        for file in self.texts:
-            (self.lane.tree / file).write_bytes((self.lane.root / file).read_bytes())
+        for file, text in self.before.items():
+            (self.tree / file).write_text(text)
 
 
 def kill_session(child):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ID = re.compile(r"KVS-REQ-\d+")
-HEAD = re.compile(r"^(KVS-REQ-\d+(?: KVS-REQ-\d+)*)(?: \((asan)\))?: (\S.*)$")
+HEAD = re.compile(r"^(KVS-REQ-\d+(?: KVS-REQ-\d+)*)(?: \((asan|build)\))?: (\S.*)$")
 FOLDER = "sdk/tests/mutants"
 
 
@@ -26,7 +26,7 @@ class Hunk:
 class Mutant:
     where: str
     ids: list
-    flavour: str
+    flavour: str  # plain; asan: caught under AddressSanitizer; build: the compiler itself refuses it
     what: str
     hunks: list = field(default_factory=list)
 
@@ -50,7 +50,7 @@ def parse(path, shown):
             head = HEAD.match(line)
             if not head:
                 raise Broken(f"{where}: 'KVS-REQ-nnn...: what goes wrong' is expected, not '{line}'")
-            now = Mutant(where, head[1].split(), "asan" if head[2] else "plain", head[3])
+            now = Mutant(where, head[1].split(), head[2] or "plain", head[3])
             mutants.append(now)
         elif line[0] in "-+ ":
             if not now.hunks:

@@ -139,7 +139,7 @@ static const struct {
     {scheme_value, "parameter 'size' is 'big'"},
 };
 
-/* KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-407 KVS-REQ-408 KVS-REQ-501 */
+/* KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-407 KVS-REQ-408 KVS-REQ-412 KVS-REQ-501 */
 static void tables_that_are_refused(void **state)
 {
     (void)state;

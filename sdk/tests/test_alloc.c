@@ -65,6 +65,7 @@ static void change(void *eng, void *worker, const struct kvs_batch *batch, struc
     }
 }
 
+/* KVS-REQ-379 */
 static void alloc_while_it_changes(void **state)
 {
     (void)state;

@@ -266,7 +266,7 @@ static void a_source_that_cannot_be_written(void **state)
     munmap(source, page);
 }
 
-/* KVS-REQ-101 KVS-REQ-391: nothing beside the buffer is written, and nothing at all before it fits */
+/* KVS-REQ-378 KVS-REQ-391: nothing beside the buffer is written, and nothing at all before it fits */
 static void red_zones(void **state)
 {
     (void)state;
@@ -278,6 +278,10 @@ static void red_zones(void **state)
         for (size_t i = 0; i < sizeof buf; i++)
             assert_int_equal(buf[i], rc == KVS_OK && i >= 16 && i < 32 ? 'v' : '#');
     }
+    memset(buf, '#', sizeof buf); /* nor is the source of a WRITE */
+    assert_int_equal(kvs_put(e, "k1", 2, buf + 16, 16, NULL), KVS_OK);
+    for (size_t i = 0; i < sizeof buf; i++)
+        assert_int_equal(buf[i], '#');
 }
 
 #define WITH_ENGINE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

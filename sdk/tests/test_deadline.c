@@ -99,7 +99,7 @@ static void test_registration_held(void **state)
 }
 
 /* A native cancel ends it within the grace: TIMEOUT, not CANCELED, and nothing is held. KVS-REQ-260
- * KVS-REQ-264 KVS-REQ-266 */
+ * KVS-REQ-264 KVS-REQ-266 KVS-REQ-267 */
 static void test_native_cancel(void **state)
 {
     struct fixture f;

@@ -138,7 +138,8 @@ static void end_it(kvs_xfer *x, int status, void *arg)
     atomic_fetch_add(&ending->times, 1);
 }
 
-/* KVS-REQ-212 KVS-REQ-213 */
+/* KVS-REQ-212 KVS-REQ-213 KVS-REQ-216: from post on the caller leaves the handle alone, and so does post
+ * itself */
 static void test_end_from_done(void **state)
 {
     struct fixture f;

@@ -36,6 +36,7 @@ static void backends_are_found_by_name(void **state)
     assert_false(is_mapped(plugin_file("t-found"))); /* nothing is loaded to be looked at */
     const struct kvs_backend *b = find("t-found:/x");
     assert_string_equal(b->name, "t-found");
+    assert_ptr_equal(find("t-found:x/y:z"), b); /* KVS-REQ-526 */
     assert_int_equal(b->open(NULL, NULL, NULL), 1);
     not_found("t-null", KVS_INVALID_PARAM, "answers NULL");
     /* By the name of a link, which is a scheme of what it points to. */

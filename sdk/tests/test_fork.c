@@ -97,11 +97,14 @@ static void test_handles(void **state)
         child_works(*state); /* which gives the process an epoch of its own */
         child_check(kvs_xfer_check(ended) == KVS_NOT_ALLOWED);
         child_check(kvs_put(f.e, "k", 1, "v", 1, NULL) == KVS_NOT_ALLOWED);
+        struct kvs_mock_counts before = counts_of(&f);
         child_check(kvs_xfer_release(running, LONG) == KVS_OK);
         child_check(kvs_xfer_release(ended, 0) == KVS_OK);
         kvs_xfer_abandon(fresh);
         child_check(kvs_mem_deregister(f.e, mem, NULL) == KVS_OK);
         child_check(kvs_engine_close(f.e, LONG, NULL) == KVS_OK);
+        struct kvs_mock_counts after = counts_of(&f); /* the backend has heard of none of it */
+        child_check(memcmp(&before, &after, sizeof before) == 0);
         child_works(*state);
         _exit(0);
     }

@@ -190,11 +190,72 @@ static void test_two_engines(void **state)
     close_mock(&f);
 }
 
+static void *wait_main(void *arg)
+{
+    return (void *)(intptr_t)kvs_xfer_wait(arg, LONG);
+}
+
+static void *post_main(void *arg)
+{
+    int rc = kvs_xfer_post(arg);
+    return (void *)(intptr_t)(rc == KVS_OK ? KVS_IN_PROG : rc); /* inline it has ended already */
+}
+
+static void *check_main(void *arg)
+{
+    int rc = kvs_xfer_check(arg);
+    return (void *)(intptr_t)(rc == KVS_OK ? KVS_IN_PROG : rc);
+}
+
+static void *result_main(void *arg)
+{
+    int status = 99;
+    int rc = kvs_xfer_result(arg, 1, &status, NULL, NULL);
+    return (void *)(intptr_t)(rc == KVS_OK && kvs_xfer_error(arg)[0] == '\0' ? status : rc);
+}
+
+static void *cancel_main(void *arg)
+{
+    return (void *)(intptr_t)kvs_xfer_cancel(arg);
+}
+
+static void *release_main(void *arg)
+{
+    return (void *)(intptr_t)kvs_xfer_release(arg, 0);
+}
+
+static int on_a_thread(void *(*call)(void *), kvs_xfer *x)
+{
+    pthread_t thread;
+    void *rc;
+    assert_int_equal(pthread_create(&thread, NULL, call, x), 0);
+    assert_int_equal(pthread_join(thread, &rc), 0);
+    return (int)(intptr_t)rc;
+}
+
+/* One call after the other, each on a thread of its own: a handle belongs to none. KVS-REQ-133 */
+static void test_any_thread(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "");
+    kvs_xfer *x = prep(f.e, KVS_WRITE, 3, memory, 16);
+    for (int i = 0; i < 20; i++) {
+        expect_rc(on_a_thread(post_main, x), KVS_IN_PROG);
+        expect_rc(on_a_thread(check_main, x), KVS_IN_PROG);
+        expect_rc(on_a_thread(wait_main, x), KVS_OK);
+        expect_rc(on_a_thread(cancel_main, x), KVS_OK);
+        expect_rc(on_a_thread(result_main, x), KVS_OK);
+    }
+    expect_rc(on_a_thread(release_main, x), KVS_OK);
+    close_mock(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null), EACH_MODEL(test_optional), EACH_MODEL(test_wrong_kind),
         EACH_MODEL(test_foreign),    EACH_MODEL(test_index),    EACH_MODEL(test_two_engines),
+        EACH_MODEL(test_any_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,10 @@ static void one_configuration(void **state)
 static void not_in_a_child(void **state)
 {
     (void)state;
+    struct kvs_error err = {KVS_OK, ""};
+    kvs_engine *mine = NULL;
     int how = -1;
+    expect_status(open_as("single:?pool=7", &mine, &err), KVS_OK, &err);
     pid_t child = fork();
     if (child == 0) {
         kvs_engine *e = NULL;
@@ -92,6 +95,7 @@ static void not_in_a_child(void **state)
     assert_int_equal(waitpid(child, &how, 0), child);
     assert_true(WIFEXITED(how));
     assert_int_equal(WEXITSTATUS(how), 0);
+    expect_status(kvs_engine_close(mine, KVS_SEC(30), &err), KVS_OK, &err);
 }
 
 int main(void)

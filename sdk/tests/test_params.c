@@ -107,6 +107,19 @@ static void parts_of_a_uri_fill_parameters(void **state)
     expect_i64(params, "db", 9);
     kvs_params_free(params);
     kvs_params_free(resolve(&plain, "plain:", NULL));
+
+    /* Declared in either order, the one for the variant goes before the one for all. */
+    static const struct kvs_param both_params[] = {{.name = "folder", .uri = "path"},
+                                                   {.name = "socket", .uri = "unix:path"}};
+    static const struct kvs_backend both = {.name = "both", .params = both_params, .nparams = 2};
+    params = resolve(&both, "both+unix:/s", NULL);
+    expect_str(params, "folder", NULL);
+    expect_str(params, "socket", "/s");
+    kvs_params_free(params);
+    params = resolve(&both, "both:/f", NULL);
+    expect_str(params, "folder", "/f");
+    expect_str(params, "socket", NULL);
+    kvs_params_free(params);
 }
 
 /* KVS-REQ-524 */

@@ -32,6 +32,12 @@ static void check(const void *space, size_t size, unsigned char mark, bool first
     memset(at, mark, size);
 }
 
+static void check_key(const struct kvs_io *io, uint32_t i)
+{
+    if (io->key_len != 4 || memcmp(io->key, "p:k", 3) != 0 || ((const char *)io->key)[3] != '0' + (int)i)
+        atomic_fetch_add(&wrong, 1);
+}
+
 static int prep(void *eng, struct kvs_batch *batch)
 {
     check(eng, ENGINE, 0xee, false);
@@ -39,9 +45,7 @@ static int prep(void *eng, struct kvs_batch *batch)
     for (uint32_t i = 0; i < batch->count; i++) {
         struct kvs_io *io = kvs_batch_io(batch, i);
         check(io->priv, IO, (unsigned char)(i + 1), true);
-        /* KVS-REQ-419: the keys are final here */
-        if (io->key_len != 4 || memcmp(io->key, "p:k", 3) != 0 || ((const char *)io->key)[3] != '0' + (int)i)
-            atomic_fetch_add(&wrong, 1);
+        check_key(io, i); /* final here */
     }
     return KVS_OK;
 }
@@ -49,8 +53,10 @@ static int prep(void *eng, struct kvs_batch *batch)
 static void unprep(void *eng, struct kvs_batch *batch)
 {
     check(eng, ENGINE, 0xee, false);
-    for (uint32_t i = 0; i < batch->count; i++)
+    for (uint32_t i = 0; i < batch->count; i++) {
         check(kvs_batch_io(batch, i)->priv, IO, (unsigned char)(i + 1), false);
+        check_key(kvs_batch_io(batch, i), i); /* valid until this returns */
+    }
     check(batch->priv, BATCH, 0xbb, false);
 }
 
@@ -82,7 +88,7 @@ static int on_deregister(void *eng, void *mem_priv)
     return KVS_OK;
 }
 
-/* KVS-REQ-416 KVS-REQ-417 */
+/* KVS-REQ-416 KVS-REQ-417 KVS-REQ-419 KVS-REQ-444 */
 static void sizes_and_alignment(void **state)
 {
     (void)state;
@@ -145,8 +151,6 @@ static void no_space(void **state)
     assert_int_equal(atomic_load(&given), 0);
 }
 
-/* KVS-REQ-418: what open got as ctx reads parameters until close has returned, the SDK's own too. KVS-REQ-502
- */
 static char at_close[64];
 
 static void read_at_close(void *eng)
@@ -161,6 +165,8 @@ static void read_at_close(void *eng)
              toy.host->param_i64(toy.ctx, "unheard_of", &threads));
 }
 
+/* KVS-REQ-418: what open got as ctx reads parameters until close has returned, the SDK's own too. KVS-REQ-502
+ */
 static void ctx_until_close(void **state)
 {
     (void)state;

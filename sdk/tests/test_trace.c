@@ -124,7 +124,7 @@ static void every_call(void **state)
     expect_text(sink.text, "shown: open() = ACCESS");
 }
 
-/* The async shape: submit, cancel, and the polls that did something */
+/* The async shape: submit, cancel, and the polls that did something. KVS-REQ-531 */
 static void calls_of_the_async_shape(void **state)
 {
     (void)state;

@@ -48,6 +48,9 @@ enum defect {
     COMPLETES_TWICE,
     COMPLETES_EARLY, /* a READ is OK before its data is there */
     NEVER_COMPLETES,
+    COMPLETES_AGAIN,   /* an io that it would rather have later ends AGAIN */
+    READS_TOKEN_EARLY, /* gives its library the token that an io has before the post */
+    RESTS_TOO_EARLY,   /* ends the rest of a batch that its library still has */
 };
 
 #endif

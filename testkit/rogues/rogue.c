@@ -204,6 +204,14 @@ static int rogue_io(void *eng, void *worker, const struct kvs_batch *batch, stru
     return run(batch, io);
 }
 
+static int rogue_prep(void *eng, struct kvs_batch *batch)
+{
+    (void)eng;
+    for (uint32_t i = 0; i < batch->count; i++)
+        *(uint64_t *)kvs_batch_io(batch, i)->priv = kvs_batch_io(batch, i)->token;
+    return KVS_OK;
+}
+
 /* The async shape, for defects of completion. */
 static int rogue_submit(void *eng, struct kvs_batch *batch)
 {
@@ -216,7 +224,18 @@ static int rogue_submit(void *eng, struct kvs_batch *batch)
             host->complete(io, KVS_OK);
             continue;
         }
-        host->complete(io, run(batch, io));
+        uint64_t token = io->token;
+        if (defect == RESTS_TOO_EARLY)
+            host->complete_rest(batch, KVS_OK);
+        if (defect == READS_TOKEN_EARLY)
+            host->complete_cb(0, (void *)(uintptr_t) * (uint64_t *)io->priv);
+        int status = run(batch, io);
+        if (defect == COMPLETES_AGAIN && batch->op == KVS_READ)
+            status = KVS_AGAIN;
+        if (defect == RESTS_TOO_EARLY)
+            host->complete_cb(0, (void *)(uintptr_t)token);
+        else
+            host->complete(io, status);
         if (defect == COMPLETES_TWICE)
             host->complete(io, KVS_OK);
     }
@@ -359,7 +378,7 @@ KVS_BACKEND_DEFINE(rogue, .name = ROGUE_NAME, .version = "1", .summary = "In mem
     .thread_model = ROGUE_DEFECT == HONEST_SMALL ? KVS_THREADS_SERIAL : KVS_THREADS_PARALLEL,
     .remote_mems = SMALL(KVS_MEM_MASK(KVS_MEM_OBJECT)), .flags = KVS_F_EMULATED | SMALL(KVS_F_NEEDS_REGISTRATION),
     .caps_native = CAPS, .caps_none = NONE, .max_value = SMALL(100), .max_key = SMALL(34), .max_batch = SMALL(2),
-    .engine_priv = sizeof(const char *), .load = rogue_load, .open = rogue_open,
+    .engine_priv = sizeof(const char *), .io_priv = sizeof(uint64_t), .load = rogue_load, .open = rogue_open, .prep = rogue_prep,
     .put = IF_BLOCKING(rogue_io), .get = IF_BLOCKING(rogue_io), .query = HAS_QUERY ? IF_BLOCKING(rogue_io) : NULL,
     .remove = IF_MORE(rogue_io), .submit = ROGUE_DEFECT < FIRST_ASYNC ? NULL : rogue_submit,
     .list = HAS_LIST ? rogue_list : NULL)

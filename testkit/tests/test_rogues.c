@@ -33,7 +33,7 @@ static const struct expectation table[] = {
     {"short-read", "KVS-REQ-361", "roundtrip.odd_sizes", "FAIL", "differs", 0},
     {"no-size-check", "KVS-REQ-389", "size.shorter", "FAIL", "not MISMATCH", 0},
     {"no-size-check", "KVS-REQ-389", "size.longer", "FAIL", "not MISMATCH", 0},
-    {"no-size-check", "KVS-REQ-389", "size.empty_value", "FAIL", "not MISMATCH", 0},
+    {"no-size-check", "KVS-REQ-354", "size.empty_value", "FAIL", "not MISMATCH", 0},
     {"missing-is-ok", "KVS-REQ-007", "missing.read", "FAIL", "not NOT_FOUND", 0},
     {"missing-is-ok", "KVS-REQ-007", "missing.among_others", "FAIL", "not NOT_FOUND", 0},
     {"missing-is-error", "KVS-REQ-007", "missing.read", "FAIL", "BACKEND", 0},
@@ -60,7 +60,10 @@ static const struct expectation table[] = {
     {"leaks-descriptor", "KVS-REQ-290", "open.cycles", "FAIL", "open descriptors", 0.2},
     {"completes-twice", "KVS-REQ-150", "roundtrip.one_byte", "FAIL", "broke its contract", 0},
     {"completes-early", "KVS-REQ-150", "roundtrip.one_byte", "FAIL", "differs", 0},
-    {"never-completes", "KVS-REQ-150", "roundtrip.one_byte", "TIMEOUT", "still running", 0.2},
+    {"never-completes", "KVS-REQ-154", "roundtrip.one_byte", "TIMEOUT", "still running", 0.2},
+    {"completes-again", "KVS-REQ-012", "roundtrip.one_byte", "FAIL", "BACKEND", 0},
+    {"reads-token-early", "KVS-REQ-160", "roundtrip.one_byte", "FAIL", "broke its contract", 0},
+    {"rests-too-early", "KVS-REQ-155", "roundtrip.one_byte", "FAIL", "broke its contract", 0},
 };
 
 static void check_one(const struct expectation *x)

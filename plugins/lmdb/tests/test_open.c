@@ -120,7 +120,7 @@ static void test_made_again(void **state)
     close_engine(old);
 }
 
-/* KVS-REQ-532 */
+/* KVS-REQ-504 KVS-REQ-532: what cannot be made or opened fails the open */
 static void test_create(void **state)
 {
     (void)state;
@@ -146,6 +146,32 @@ static void test_create(void **state)
     assert_int_equal(open_fails("/proc/1/none/such", "", &err), KVS_IO);
     assert_non_null(strstr(err.text, "/proc/1/none"));
     assert_non_null(strstr(err.text, strerror(ENOENT)));
+}
+
+/* A folder that this process may not look into. The superuser may, so that a child gives that up. KVS-REQ-009
+ */
+static void test_no_permission(void **state)
+{
+    (void)state;
+    char folder[600], path[700];
+    int how = -1;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    snprintf(path, sizeof(path), "%s/within", folder);
+    close_engine(open_at(path, ""));
+    assert_int_equal(chmod(path, 0), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct kvs_error err;
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(2);
+        int rc = open_fails(path, "", &err);
+        _exit(rc == KVS_ACCESS && strstr(err.text, path) ? 0 : 1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(chmod(path, 0700), 0);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 0);
 }
 
 /* KVS-REQ-503: with connect=lazy nothing is touched by open, and the first io says what is wrong */
@@ -392,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_made_again),
         cmocka_unit_test(test_create),
+        cmocka_unit_test(test_no_permission),
         cmocka_unit_test(test_lazy),
         cmocka_unit_test(test_no_environment),
         cmocka_unit_test(test_other_flags),

@@ -16,6 +16,8 @@ static void test_operations(void **state)
         uint64_t actual;
         open_mock(&engine, "operations", models[m], NULL, NULL);
         assert_true(engine.limits.flags & KVS_F_EMULATED);
+        /* KVS-REQ-363: there is no second copy to which it could fail over */
+        assert_true(kvs_mock_backend.caps_native & KVS_CAP_CONSISTENCY);
         assert_int_equal(fh_one(&engine, KVS_READ, "k", back, 4, NULL), KVS_NOT_FOUND);
         assert_int_equal(fh_one(&engine, KVS_QUERY, "k", NULL, 0, NULL), KVS_NOT_FOUND);
         assert_int_equal(fh_one(&engine, KVS_REMOVE, "k", NULL, 0, NULL), KVS_NOT_FOUND);

@@ -2,6 +2,8 @@
 /* How tests steer the mock: ios that are held, cancelled, slow, faulty, or completed again. */
 #include "mock_test.h"
 
+#include <poll.h>
+
 /* KVS-REQ-109: submit does not wait. Held ios stay open and touch nothing, and go in the order in which they
  * came. */
 static void test_hold(void **state)
@@ -140,6 +142,37 @@ static void test_latency(void **state)
     }
 }
 
+/* With nothing to do poll comes back at once; with something to do its descriptor is readable, or wake was
+ * called. KVS-REQ-312 KVS-REQ-313 */
+static void test_poll(void **state)
+{
+    (void)state;
+    struct fh_engine engine;
+    char value[] = "v";
+    open_mock(&engine, "poll", "poll", "hold", "yes");
+    struct pollfd fd = {.fd = kvs_mock_backend.poll_fd(engine.priv), .events = POLLIN};
+    assert_true(fd.fd >= 0);
+    struct fh_batch *batch = fh_batch_new(&engine, KVS_WRITE, 2);
+    for (int round = 0; round < 20; round++) {
+        for (uint32_t i = 0; i < 2; i++)
+            fh_io_set(batch, i, "k", value, 1);
+        assert_int_equal(kvs_mock_backend.poll(engine.priv, 16), 0);
+        assert_int_equal(fh_submit(batch), KVS_OK);
+        assert_int_equal(kvs_mock_wait_held("poll", 2, KVS_SEC(10)), KVS_OK);
+        for (uint32_t i = 0; i < 2; i++) {
+            int wakes = engine.wakes;
+            assert_int_equal(kvs_mock_backend.poll(engine.priv, 16), 0);
+            assert_int_equal(kvs_mock_let_go("poll", 1), 1);
+            if (engine.wakes == wakes)
+                assert_int_equal(poll(&fd, 1, 10000), 1);
+            assert_int_equal(kvs_mock_backend.poll(engine.priv, 16), 1);
+            assert_int_equal(fh_times(batch, i), 1);
+        }
+    }
+    fh_batch_free(batch);
+    fh_close(&engine);
+}
+
 /* KVS-REQ-118 KVS-REQ-119: a refused batch is not taken. Faults come in the order in which ios came. */
 static void test_faults(void **state)
 {
@@ -208,7 +241,7 @@ int main(void)
         cmocka_unit_test(test_hold),           cmocka_unit_test(test_hold_blocking),
         cmocka_unit_test(test_cancel),         cmocka_unit_test(test_cancel_none),
         cmocka_unit_test(test_latency),        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_complete_again),
+        cmocka_unit_test(test_complete_again), cmocka_unit_test(test_poll),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }
