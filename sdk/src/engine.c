@@ -62,6 +62,7 @@ static void read_own_params(kvs_engine *e)
     e->cancel_grace = number(e, "cancel_grace");
     e->ttl_ms = number(e, "ttl") / 1000000u;
     e->trace = number(e, "trace") != 0;
+    e->bounce = number(e, "bounce") != 0;
     (void)kvs_params_str(e->params, "prefix", &e->prefix, &e->prefix_len);
 }
 
@@ -118,6 +119,8 @@ static void narrow(kvs_engine *e, const struct kvs_limits *opened)
     if (!(declared.caps_native & KVS_CAP_QUERY) && (l->caps_none & KVS_CAP_SIZE_CHECK))
         l->caps_none |= KVS_CAP_QUERY | KVS_CAP_QUERY_SIZE; /* nothing is left to emulate it with */
     l->caps_native = declared.caps_native & ~l->caps_none;
+    if (e->bounce && (l->caps_native & KVS_CAP_READ)) /* KVS-REQ-427 */
+        l->caps_none &= ~(uint64_t)KVS_CAP_READ_ATOMIC;
     l->flags = declared.flags | (opened->flags & (KVS_F_EMULATED | KVS_F_USE_BLOCKING | KVS_F_NO_POLL));
 }
 
@@ -166,6 +169,12 @@ static int open_backend(kvs_engine *e, struct kvs_error *err)
     if (e->ttl_ms && !(e->limits.caps_native & KVS_CAP_TTL))
         rc = kvs_err_set(err, KVS_NOT_SUPPORTED,
                          "backend '%s' cannot let values expire; parameter 'ttl' has to be 0", be->name);
+    else if (e->bounce && (e->limits.flags & KVS_F_NEEDS_REGISTRATION))
+        rc = kvs_err_set(
+            err, KVS_NOT_SUPPORTED,
+            "backend '%s' takes registered memory only, no buffers of the SDK; parameter 'bounce' has "
+            "to be no",
+            be->name);
     else if ((rc = choose_shape(e)) != KVS_OK)
         kvs_err_set(err, rc, "backend '%s': no memory or descriptor for its workers", be->name);
     if (rc != KVS_OK && be->close)

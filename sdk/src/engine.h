@@ -55,6 +55,9 @@ struct kvs_text {
 #define KVS_W_ENDED     (UINT64_C(1) << 38) /* kvs_xfer_ending has the round, or is not to have it */
 #define KVS_W_TELL      (UINT64_C(1) << 39) /* its end is told to the engine, where somebody waits for it */
 
+#define KVS_W_COPY                                                                                           \
+    (UINT64_C(1) << 40) /* and above: how many copies to the caller's memory are on their way */
+
 /* kvs_xfer.marks. One word, so that of submit and cancel the later one sees the earlier. */
 #define KVS_M_CANCEL    1u /* an early end was asked for */
 #define KVS_M_TIMEOUT   2u /* its deadline has passed: CANCELED is reported as TIMEOUT */
@@ -75,6 +78,8 @@ struct kvs_xfer {
     void *owned;    /* memory that is freed with it, or NULL; set by the one who gives the transfer back */
     bool deferred;  /* the done function runs on no thread of the backend's or the pool */
     uint64_t bytes; /* of its local memory */
+    uint64_t
+        *user; /* bounce: the caller's addresses, the ios have buffers of the transfer's own; else NULL */
 
     kvs_a64 word;
     kvs_a64 first_error; /* 0, or (index + 1) << 32 | status, of this round */
@@ -89,6 +94,7 @@ struct kvs_xfer {
     struct kvs_xfer *posted_prev, *posted_next; /* those posted, in the order of their posts */
     bool posted, grace;                         /* on the list; past its deadline, cancel was called */
     bool cancel_owed;                           /* the backend was busy: the service thread calls it */
+    bool unbacked;                              /* a registration of its went while it was held */
     enum kvs_prepped prepped;
     uint64_t deadline; /* of the last post, 0: none */
     uint64_t grace_end;
@@ -162,6 +168,7 @@ struct kvs_engine {
     const char *prefix;
     size_t prefix_len;
     uint64_t timeout, cancel_grace, ttl_ms;
+    bool bounce; /* transfers have buffers of their own */
     bool blocking, polls, serial, trace;
     bool callers_poll; /* it polls, and not only its service thread does */
     int event_fd;      /* wakes a poll owner; -1 where there is none to wake */
@@ -362,6 +369,19 @@ int kvs_engine_usable(const kvs_engine *e);
 /* The same, with a text. */
 int kvs_engine_check(const kvs_engine *e, struct kvs_error *err);
 int kvs_xfer_usable(const kvs_xfer *x);
+
+/* ---- bounce=yes (bounce.c) ---- */
+
+/* A WRITE's values, from the caller's memory to its buffers. */
+void kvs_bounce_fill(const struct kvs_xfer *x);
+/* A READ's value that has come, to the caller's memory. False where the transfer has ended for its caller:
+ * nothing was copied. Else it does not end held, nor does abandon return, before kvs_bounce_out_end. */
+bool kvs_bounce_out(struct kvs_xfer *x, const struct kvs_rec *rec);
+void kvs_bounce_out_end(struct kvs_xfer *x);
+/* How many of the transfers that count a registration are held or abandoned, and so have no need of it; and:
+ * takes it from these. engine.mem_lock and engine.lock held. */
+uint64_t kvs_bounce_lost(const kvs_engine *e, const struct kvs_mem *m);
+void kvs_bounce_uncount(kvs_engine *e, struct kvs_mem *m);
 
 /* ---- Statistics (stats.c) and memory that is held (held.c) ---- */
 

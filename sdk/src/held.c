@@ -25,7 +25,7 @@ void kvs_held_sum(kvs_engine *e, uint64_t *transfers, uint64_t *bytes)
     for (const struct kvs_xfer *x = e->live; x; x = x->live_next)
         if (is_held(x)) {
             ++*transfers;
-            *bytes += x->bytes;
+            *bytes += x->user ? 0 : x->bytes;
         }
     kvs_mutex_unlock(&e->lock);
 }
@@ -36,7 +36,7 @@ static size_t collect(const kvs_engine *e, struct kvs_held *out, size_t room)
     size_t n = 0;
     uint64_t now = kvs_now_ns();
     for (const struct kvs_xfer *x = e->live; x; x = x->live_next) {
-        if (x->batch.op >= KVS_QUERY || !is_held(x))
+        if (x->batch.op >= KVS_QUERY || x->user || !is_held(x))
             continue;
         uint64_t word = kvs_a64_load(&x->word);
         for (uint32_t i = 0; i < x->count; i++) {

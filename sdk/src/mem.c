@@ -163,7 +163,7 @@ int kvs_mem_register(kvs_engine *e, uint32_t type, const struct kvs_desc *desc, 
     return kvs_mem_register_list(e, &list, mem, err);
 }
 
-/* Looks through the whole set before any is touched; mem_lock held. */
+/* Looks through the whole set before any is touched; mem_lock held, and with bounce=yes engine.lock too. */
 static int check_set(kvs_engine *e, kvs_mem *const *mems, size_t n, struct kvs_error *err)
 {
     uint64_t stamp = ++e->mems.stamp;
@@ -177,10 +177,13 @@ static int check_set(kvs_engine *e, kvs_mem *const *mems, size_t n, struct kvs_e
         if (m->mark == stamp)
             return kvs_err_set(err, KVS_NOT_FOUND, "registration %zu stands twice in the list", i);
         m->mark = stamp;
-        if (m->uses > 0)
+        uint64_t uses = m->uses;
+        if (uses > 0 && e->bounce)
+            uses -= kvs_bounce_lost(e, m);
+        if (uses > 0)
             return kvs_err_set(err, KVS_BUSY,
                                "registration %zu (dev_id %llu) is local memory of %llu prepared transfers", i,
-                               (unsigned long long)m->dev_id, (unsigned long long)m->uses);
+                               (unsigned long long)m->dev_id, (unsigned long long)uses);
     }
     return KVS_OK;
 }
@@ -195,10 +198,18 @@ int kvs_mem_deregister_list(kvs_engine *e, kvs_mem *const *mems, size_t n, struc
     if (n > 0 && !mems)
         return kvs_err_set(err, KVS_INVALID_PARAM, "list of registrations is NULL");
     kvs_mutex_lock(&e->mem_lock);
+    if (e->bounce) /* what is held stays so */
+        kvs_mutex_lock(&e->lock);
     rc = check_set(e, mems, n, err);
-    for (size_t i = 0; rc == KVS_OK && i < n; i++)
-        if (mems[i])
-            kvs_memtab_remove(&e->mems, mems[i]);
+    for (size_t i = 0; rc == KVS_OK && i < n; i++) {
+        if (!mems[i])
+            continue;
+        if (mems[i]->uses > 0)
+            kvs_bounce_uncount(e, mems[i]);
+        kvs_memtab_remove(&e->mems, mems[i]);
+    }
+    if (e->bounce)
+        kvs_mutex_unlock(&e->lock);
     kvs_mutex_unlock(&e->mem_lock);
     for (size_t i = 0; rc == KVS_OK && i < n; i++)
         if (mems[i])

@@ -19,9 +19,6 @@ struct kvs_claim {
 /* The next one; *at starts as kvs_param.uri, which may be NULL. */
 bool kvs_claim_next(const char **at, struct kvs_claim *claim);
 
-/* Is the name one that the SDK keeps for a later version. */
-bool kvs_param_later(const char *name);
-
 /* The part of kvs_param_parse that goes beyond the type, for the SDK's own parameters. */
 int kvs_param_check(const struct kvs_param *param, const char *text, int64_t number, struct kvs_error *err);
 

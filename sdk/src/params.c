@@ -73,9 +73,6 @@ static int unknown(const struct kvs_params *params, const char *name, struct kvs
     char shown[80], names[300];
     const char *backend = params->backend->name;
     kvs_show_bytes(shown, sizeof shown, name, strlen(name));
-    if (kvs_param_later(name))
-        return kvs_err_set(err, KVS_INVALID_PARAM, "parameter '%s' is not in this version (%s)", shown,
-                           KVS_VERSION_TEXT);
     struct kvs_nearest nearest = {.wanted = name};
     for (size_t i = 0; i < params->count; i++)
         kvs_nearest_offer(&nearest, params->values[i].decl->name, strlen(params->values[i].decl->name));

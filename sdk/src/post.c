@@ -42,8 +42,10 @@ static int begin(struct kvs_xfer *x, struct before *before)
     while (!kvs_a64_cas(&x->word, &seen, word | (seen & keep)))
         ;
     /* Looked at where close counts what runs: it waits for this transfer, or this sees it. */
-    int rc = kvs_a32_load(&e->closing) ? KVS_NOT_ALLOWED : kvs_service_need(x);
+    int rc = kvs_a32_load(&e->closing) || x->unbacked ? KVS_NOT_ALLOWED : kvs_service_need(x);
     kvs_mutex_unlock(&e->lock);
+    if (rc == KVS_OK)
+        kvs_bounce_fill(x); /* not before: now its registrations stay */
     return rc;
 }
 

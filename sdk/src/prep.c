@@ -7,7 +7,7 @@
 
 /* Where the parts of the allocation are, in bytes from its start. */
 struct layout {
-    size_t align, mems, batch_priv, io_priv, io_step, keys, total;
+    size_t align, mems, user, batch_priv, io_priv, io_step, keys, bounce, total;
 };
 
 /* Adds n things of `size` to the end, aligned; false where that overflows. */
@@ -21,6 +21,11 @@ static bool part(size_t *end, size_t align, size_t n, size_t size, size_t *at)
     return !__builtin_mul_overflow(n, size, &bytes) && !__builtin_add_overflow(*end, bytes, end);
 }
 
+static bool bounces(const struct kvs_prep *p)
+{
+    return p->e->bounce && p->req->op < KVS_QUERY;
+}
+
 static bool lay_out(const struct kvs_prep *p, struct layout *l)
 {
     const struct kvs_backend *be = p->e->be;
@@ -29,9 +34,12 @@ static bool lay_out(const struct kvs_prep *p, struct layout *l)
     l->io_step = (be->io_priv + priv_align - 1) & ~(priv_align - 1);
     return part(&end, 64, p->count, sizeof(struct kvs_rec), &recs) &&
            part(&end, sizeof(void *), p->nmems, sizeof(void *), &l->mems) &&
+           part(&end, sizeof(uint64_t), bounces(p) ? p->count : 0, sizeof(uint64_t), &l->user) &&
            part(&end, priv_align, 1, be->batch_priv, &l->batch_priv) &&
            part(&end, priv_align, p->count, l->io_step, &l->io_priv) &&
-           part(&end, 1, p->key_bytes, 1, &l->keys) && part(&end, l->align, 0, 0, &l->total);
+           part(&end, 1, p->key_bytes, 1, &l->keys) &&
+           part(&end, KVS_BOUNCE_ALIGN, bounces(p) ? p->bounce_bytes : 0, 1, &l->bounce) &&
+           part(&end, l->align, 0, 0, &l->total) && l->total <= PTRDIFF_MAX;
 }
 
 static void set_slot(void *arg, uint32_t i, struct kvs_slot *slot, uint64_t token)
@@ -69,7 +77,9 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
                                   .ios = &x->recs[0].io,
                                   .ttl_ms = p->req->op == KVS_WRITE ? p->e->ttl_ms : 0,
                                   .priv = be->batch_priv ? base + l.batch_priv : NULL};
+    x->user = bounces(p) ? (uint64_t *)(base + l.user) : NULL;
     p->key_at = base + l.keys;
+    p->bounce_at = base + l.bounce;
     for (uint32_t i = 0; be->io_priv && i < p->count; i++)
         x->recs[i].io.priv = base + l.io_priv + i * l.io_step;
     if (!kvs_slab_take(p->e->slab, p->count, set_slot, x)) {
@@ -85,9 +95,10 @@ static int fill(struct kvs_prep *p)
     kvs_mutex_lock(&p->e->mem_lock);
     int rc = kvs_prep_pass(p);
     if (rc == KVS_OK && (p->x = allocate(p)) == NULL)
-        rc = kvs_err_set(p->err, KVS_NO_MEMORY,
-                         "no memory for a transfer of %u descriptors with %zu bytes of keys", p->count,
-                         p->key_bytes);
+        rc = kvs_err_set(
+            p->err, KVS_NO_MEMORY,
+            "no memory for a transfer of %u descriptors with %zu bytes of keys and %zu of buffers", p->count,
+            p->key_bytes, bounces(p) ? p->bounce_bytes : 0);
     if (rc == KVS_OK)
         rc = kvs_prep_pass(p);
     kvs_mutex_unlock(&p->e->mem_lock);

@@ -12,11 +12,16 @@ struct kvs_prep {
     struct kvs_error *err;
     uint32_t count;
     size_t key_bytes;      /* of all keys, prefixes included; from the first pass */
+    size_t bounce_bytes;   /* of all buffers, or SIZE_MAX; from the first pass */
     uint32_t nmems;        /* distinct local registrations; from the first pass */
     struct kvs_xfer *x;    /* NULL in the first pass */
     char *key_at;          /* where the next key goes; second pass */
+    char *bounce_at;       /* where the next buffer is; second pass */
     const char *custom_at; /* the next key of req->custom */
 };
+
+/* A buffer of bounce=yes begins at a multiple of this: a cache line. */
+#define KVS_BOUNCE_ALIGN 64
 
 /* What one descriptor pair comes to. */
 struct kvs_pair {

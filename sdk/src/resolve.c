@@ -84,6 +84,10 @@ int kvs_prep_check(struct kvs_prep *p)
         rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "QUERY and REMOVE take no local list");
     if (rc == KVS_OK && req->op < KVS_QUERY) {
         rc = check_list(p, req->local, "local", p->e->be->local_mems);
+        if (rc == KVS_OK && p->e->bounce && req->local->type != KVS_MEM_DRAM)
+            rc = kvs_err_set(p->err, KVS_NOT_SUPPORTED,
+                             "local memory type %u cannot be copied; with bounce=yes it has to be DRAM",
+                             req->local->type);
         if (rc == KVS_OK)
             local = req->local->count;
     }
@@ -256,6 +260,12 @@ static int check_limits(struct kvs_prep *p, uint32_t i, const struct kvs_pair *p
     return KVS_OK;
 }
 
+/* What a value takes of the transfer's buffers; its length is at most SIZE_MAX / 2. */
+static size_t bounce_room(uint64_t len)
+{
+    return ((size_t)len + KVS_BOUNCE_ALIGN - 1) & ~(size_t)(KVS_BOUNCE_ALIGN - 1);
+}
+
 static void fill(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
 {
     struct kvs_rec *rec = kvs_rec_at(p->x, i);
@@ -271,6 +281,11 @@ static void fill(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
     if (p->req->op >= KVS_QUERY)
         return;
     rec->iov.iov_base = (void *)(uintptr_t)pair->addr;
+    if (p->x->user) {
+        p->x->user[i] = pair->addr;
+        rec->iov.iov_base = p->bounce_at;
+        p->bounce_at += bounce_room(pair->len);
+    }
     rec->iov.iov_len = (size_t)pair->len;
     rec->io.iov = &rec->iov;
     rec->io.iovcnt = pair->len ? 1 : 0;
@@ -280,7 +295,7 @@ static void fill(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
         rec->io.flags = KVS_IO_RANGED;
         rec->io.offset = pair->offset;
     }
-    if (pair->local)
+    if (pair->local && !p->x->user) /* else the backend does not see that memory */
         rec->io.mem_priv = pair->local->priv;
 }
 
@@ -302,7 +317,7 @@ int kvs_prep_pass(struct kvs_prep *p)
 {
     uint64_t stamp = ++p->e->mems.stamp;
     uint32_t met = 0;
-    size_t key_bytes = 0;
+    size_t key_bytes = 0, bounce_bytes = 0;
     p->custom_at = p->req->custom;
     for (uint32_t i = 0; i < p->count; i++) {
         struct kvs_pair pair = {0};
@@ -318,11 +333,14 @@ int kvs_prep_pass(struct kvs_prep *p)
         if (rc != KVS_OK)
             return rc;
         key_bytes += p->e->prefix_len + pair.key_len;
+        if (__builtin_add_overflow(bounce_bytes, bounce_room(pair.len), &bounce_bytes))
+            bounce_bytes = SIZE_MAX - UINT32_MAX; /* and so it stays too much */
         if (p->x)
             fill(p, i, &pair);
         count_local(p, pair.local, stamp, &met);
     }
     p->nmems = met;
     p->key_bytes = key_bytes;
+    p->bounce_bytes = bounce_bytes;
     return KVS_OK;
 }

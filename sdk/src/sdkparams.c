@@ -62,6 +62,14 @@ static const struct kvs_param sdk_params[] = {
         .type = KVS_PARAM_ENUM,
     },
     {
+        .name = "bounce",
+        .def = "no",
+        .help =
+            "copy values through buffers of the SDK, so that a store never keeps a caller's memory in use",
+        .since = "0.1",
+        .type = KVS_PARAM_BOOL,
+    },
+    {
         .name = "connect",
         .def = "eager",
         .help = "eager: opening fails where the store is not reachable; lazy: the first transfer does",
@@ -79,9 +87,6 @@ static const struct kvs_param sdk_params[] = {
     },
 };
 
-/* Names kept for what a later version brings, so that no backend takes them before. */
-static const char *const later[] = {"bounce"};
-
 const struct kvs_param *kvs_sdk_params(size_t *n)
 {
     if (n)
@@ -89,18 +94,10 @@ const struct kvs_param *kvs_sdk_params(size_t *n)
     return sdk_params;
 }
 
-bool kvs_param_later(const char *name)
-{
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-        if (strcmp(later[i], name) == 0)
-            return true;
-    return false;
-}
-
 bool kvs_param_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof sdk_params / sizeof sdk_params[0]; i++)
         if (strcmp(sdk_params[i].name, name) == 0)
             return true;
-    return kvs_param_later(name);
+    return false;
 }

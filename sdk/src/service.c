@@ -8,6 +8,7 @@
 #include "log.h"
 
 #define AGAIN_TICK KVS_MS(1) /* a waiting batch is offered again at least so often */
+#define COPY_TICK  KVS_MS(1) /* between looks at whether a value has been copied */
 #define POLL_TICK  KVS_MS(1) /* callers who have not polled for so long do not poll */
 
 void kvs_service_kick(kvs_engine *e)
@@ -61,10 +62,10 @@ static bool has_open_io(const struct kvs_xfer *x)
 }
 
 /* What has become of a transfer whose grace is over. */
-enum over { OVER_BY_ITSELF, OVER_HELD, OVER_HELD_DONE };
+enum over { OVER_BY_ITSELF, OVER_SOON, OVER_HELD, OVER_HELD_DONE };
 
-/* Ends it held, unless all its ios have ended after all. OVER_HELD_DONE: its done function is now to be run
- * here. */
+/* Ends it held, unless all its ios have ended after all. OVER_SOON: a value is being copied to the caller
+ * this moment. OVER_HELD_DONE: its done function is now to be run here. */
 static enum over end_held(struct kvs_xfer *x)
 {
     if (!has_open_io(x)) /* what the count says is a call that has it in hand */
@@ -74,6 +75,8 @@ static enum over end_held(struct kvs_xfer *x)
         uint64_t done = seen & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
         if ((seen & KVS_W_COUNT) <= done || (seen & KVS_W_ENDED))
             return OVER_BY_ITSELF;
+        if (seen >= KVS_W_COPY)
+            return OVER_SOON;
         next = seen | KVS_W_HELD | KVS_W_ENDED;
         if ((seen & KVS_W_DONE) && (seen & KVS_W_ABANDONED))
             next = (next & ~KVS_W_DONE) - 1;
@@ -86,8 +89,9 @@ static enum over end_held(struct kvs_xfer *x)
                            (unsigned long long)(x->engine->cancel_grace / 1000000u));
     kvs_log(KVS_LOG_WARN, x->engine->be->name,
             "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
-            "their memory is held",
-            x->count, (uint32_t)(next & KVS_W_COUNT) - (next & KVS_W_STARTED ? 1 : 0));
+            "%s held",
+            x->count, (uint32_t)(next & KVS_W_COUNT) - (next & KVS_W_STARTED ? 1 : 0),
+            x->user ? "buffers of the SDK are" : "their memory is");
     if (seen & KVS_W_TELL)
         kvs_progress_ended_locked(x->engine);
     if (seen & KVS_W_WAITER)
@@ -134,6 +138,10 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
             return true;
         }
         enum over over = end_held(x);
+        if (over == OVER_SOON) {
+            *next = kvs_after(now, COPY_TICK) < *next ? kvs_after(now, COPY_TICK) : *next;
+            continue;
+        }
         if (over == OVER_BY_ITSELF || !e->polls) /* what is held may end only where somebody polls */
             kvs_posted_unlink(x);
         if (over == OVER_HELD_DONE) {

@@ -93,12 +93,20 @@ static void settled(struct kvs_xfer *x, struct kvs_rec *rec, int status)
         rec->text = NULL;
     }
     status = check_status(x, rec, status);
-    if (kvs_a64_load(&x->word) & KVS_W_HELD) { /* the transfer's result stands */
+    bool comes = x->user && x->batch.op == KVS_READ && status == KVS_OK;
+    bool copied = comes && kvs_bounce_out(x, rec);
+    if (!copied && (kvs_a64_load(&x->word) & KVS_W_HELD)) { /* the transfer's result stands */
         text(x, rec, "completed after the transfer had timed out");
         status = KVS_TIMEOUT;
+    } else if (comes && !copied) {
+        status = KVS_CANCELED; /* abandoned: nobody asks any more */
     }
+    if (status < 0)
+        rec->bytes = 0;
     rec->status = status;
     kvs_a32_store(&rec->round, x->round);
+    if (copied)
+        kvs_bounce_out_end(x);
     if (kvs_io_is_error(x, status)) {
         uint64_t none = 0;
         kvs_a64_cas(&x->first_error, &none, ((uint64_t)rec->io.index + 1) << 32 | (uint32_t)status);

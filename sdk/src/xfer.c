@@ -261,6 +261,8 @@ static int disown(struct kvs_xfer *x)
 {
     uint64_t seen = kvs_a64_load(&x->word);
     do {
+        for (; seen >= KVS_W_COPY; seen = kvs_a64_load(&x->word))
+            kvs_yield(); /* to the memory of the caller's, who may free it after this */
         if ((seen & KVS_W_COUNT) == 0)
             return KVS_NOT_FOUND;
     } while (!kvs_a64_cas(&x->word, &seen, seen | (seen & KVS_W_STARTED ? KVS_W_LEAVING : KVS_W_ABANDONED)));

@@ -20,6 +20,7 @@ static void the_sdk_has_its_own(void **state)
     expect_str(params, "prefix", "");
     expect_i64(params, "threads", 4);
     expect_i64(params, "inline_bytes", 65536);
+    expect_i64(params, "bounce", 0);
     expect_i64(params, "progress", 0);
     expect_i64(params, "connect", 0);
     expect_i64(params, "trace", 0);
@@ -45,7 +46,7 @@ static void the_sdk_has_its_own(void **state)
 
     size_t count_of_all;
     const struct kvs_param *all = kvs_sdk_params(&count_of_all);
-    assert_int_equal(count_of_all, 9);
+    assert_int_equal(count_of_all, 10);
     for (size_t i = 0; i < count_of_all; i++) {
         assert_true(kvs_param_reserved(all[i].name));
         assert_non_null(all[i].help);
@@ -65,15 +66,14 @@ static void the_sdks_own_are_checked(void **state)
         {"threads", "257", "from 1 to 256"},      {"threads", "4.", "from 1 to 256"},
         {"inline_bytes", "1.5MiB", "a size"},     {"connect", "soon", "eager|lazy"},
         {"trace", "maybe", "yes or no"},          {"ttl", "500us", "whole milliseconds"},
-        {"ttl", "1500us", "whole milliseconds"},  {"bounce", "yes", "not in this version"},
+        {"ttl", "1500us", "whole milliseconds"},  {"bounce", "maybe", "yes or no"},
         {"progress", "threads", "caller|thread"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct kvs_error err = refused(&plain, "plain", GIVEN({rows[i][0], rows[i][1]}));
         expect_text(err.text, rows[i][0]);
         expect_text(err.text, rows[i][2]);
-        if (strcmp(rows[i][2], "not in this version") != 0)
-            expect_text(err.text, rows[i][1]);
+        expect_text(err.text, rows[i][1]);
     }
     kvs_params_free(resolve(&plain, "plain:?ttl=1ms&threads=256", NULL));
 }

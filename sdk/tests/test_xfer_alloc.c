@@ -127,13 +127,12 @@ static void count_end(kvs_xfer *x, int status, void *arg)
     atomic_fetch_add(&ends, status == KVS_OK);
 }
 
-/* Nor with a done function, nor with a cancel. KVS-REQ-115 */
+/* Nor with a done function, nor with a cancel, nor with buffers of the SDK's. KVS-REQ-115 */
 static void test_no_allocation_with_done(void **state)
 {
-    (void)state;
     hand_reset();
     atomic_store(&ends, 0);
-    kvs_engine *e = open_engine("hand");
+    kvs_engine *e = open_engine(*state);
     kvs_xfer *x = prep_done(e, KVS_WRITE, 8, memory, 16, count_end, NULL);
     unsigned before = 0;
     for (unsigned i = 0; i < 1000; i++) {
@@ -181,11 +180,13 @@ static void test_no_allocation_after_failure(void **state)
 
 int main(void)
 {
+    static char plain[] = "hand", bounce[] = "hand:?bounce=yes";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counting),
         cmocka_unit_test(test_clock_reads),
         EACH_MODEL(test_no_allocation),
-        cmocka_unit_test(test_no_allocation_with_done),
+        {"test_no_allocation_with_done", test_no_allocation_with_done, NULL, NULL, plain},
+        {"test_no_allocation_with_done (bounce)", test_no_allocation_with_done, NULL, NULL, bounce},
         cmocka_unit_test(test_no_allocation_after_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

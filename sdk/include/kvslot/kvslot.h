@@ -71,6 +71,10 @@
  *  - A transfer with something open even then ends KVS_TIMEOUT and is *held*: the store may still
  *    touch its memory. Until the store lets go of it, post, release and deregistering its memory
  *    answer KVS_BUSY. What completes late changes none of its statuses.
+ *  - With `bounce=yes` values are copied through buffers of the SDK, so that the store never has the
+ *    caller's memory: a WRITE's may change once post has returned, a READ's is written only when its
+ *    descriptor ends KVS_OK, and neither is touched, nor are registrations kept, once the transfer
+ *    has ended held or was abandoned. Backends that take registered memory only refuse it.
  *
  * After fork()
  *
@@ -82,8 +86,8 @@
  * @par Contract
  * KVS-REQ-107 KVS-REQ-133 KVS-REQ-135 KVS-REQ-204 KVS-REQ-258 KVS-REQ-259 KVS-REQ-260 KVS-REQ-261
  * KVS-REQ-262 KVS-REQ-263 KVS-REQ-264 KVS-REQ-265 KVS-REQ-266 KVS-REQ-269 KVS-REQ-270 KVS-REQ-271
- * KVS-REQ-275 KVS-REQ-276 KVS-REQ-360 KVS-REQ-386 KVS-REQ-391 KVS-REQ-450 KVS-REQ-451 KVS-REQ-452
- * KVS-REQ-453 KVS-REQ-454 KVS-REQ-455 KVS-REQ-456 KVS-REQ-458 KVS-REQ-516
+ * KVS-REQ-275 KVS-REQ-276 KVS-REQ-277 KVS-REQ-294 KVS-REQ-295 KVS-REQ-296 KVS-REQ-360 KVS-REQ-386 KVS-REQ-391
+ * KVS-REQ-450 KVS-REQ-451 KVS-REQ-452 KVS-REQ-453 KVS-REQ-454 KVS-REQ-455 KVS-REQ-456 KVS-REQ-458 KVS-REQ-516
  */
 #ifndef KVSLOT_KVSLOT_H
 #define KVSLOT_KVSLOT_H
@@ -309,9 +313,9 @@ KVS_EXPORT int kvs_backend_list(int (*each)(void *arg, const char *name, const c
 /**
  * @brief The SDK's own parameters, which every engine takes beside its backend's.
  *
- * Among them: `timeout`, `cancel_grace`, `prefix` (goes before every key; keeps users apart, but is
- * no security boundary), `threads`, `ttl`, `progress`, `connect`, `trace`. Each says what it is in
- * its `help`.
+ * Among them: `timeout`, `cancel_grace`, `bounce` (see Time), `prefix` (goes before every key; keeps users
+ * apart, but is no security boundary), `threads`, `ttl`, `progress`, `connect`, `trace`. Each says what it is
+ * in its `help`.
  *
  * @param[out] n  how many; may be NULL
  * @par Threads
@@ -355,14 +359,15 @@ struct kvs_param_value {
  *    that no parameter takes, a target as in kvs_backend_find(), or a second configuration of a
  *    backend that takes one a process.
  *  - KVS_NOT_ALLOWED: a backend that takes one configuration a process, in a forked child.
- *  - KVS_NOT_SUPPORTED: a `ttl` where the backend cannot let values expire.
+ *  - KVS_NOT_SUPPORTED: a `ttl` where the backend cannot let values expire; `bounce=yes` where it
+ *    takes registered memory only.
  *  - KVS_NO_MEMORY: of this process; also no descriptor for it.
  *  - KVS_DISCONNECTED, KVS_ACCESS, KVS_IO, ...: what the backend's open says. KVS_BACKEND also
  *    where that is no error.
  * @since 0.1
  * @par Contract
- * KVS-REQ-432 KVS-REQ-436 KVS-REQ-456 KVS-REQ-457 KVS-REQ-500 KVS-REQ-505 KVS-REQ-506 KVS-REQ-507
- * KVS-REQ-508 KVS-REQ-509 KVS-REQ-510 KVS-REQ-511 KVS-REQ-512 KVS-REQ-513 KVS-REQ-519 KVS-REQ-520
+ * KVS-REQ-298 KVS-REQ-427 KVS-REQ-432 KVS-REQ-436 KVS-REQ-456 KVS-REQ-457 KVS-REQ-500 KVS-REQ-505 KVS-REQ-506
+ * KVS-REQ-507 KVS-REQ-508 KVS-REQ-509 KVS-REQ-510 KVS-REQ-511 KVS-REQ-512 KVS-REQ-513 KVS-REQ-519 KVS-REQ-520
  * KVS-REQ-521 KVS-REQ-522 KVS-REQ-523 KVS-REQ-524 KVS-REQ-525 KVS-REQ-526 KVS-REQ-528 KVS-REQ-529
  * KVS-REQ-530
  */
@@ -511,7 +516,7 @@ struct kvs_stats {
     uint64_t io_errors[KVS_STATUS_SLOTS];
     uint64_t abandoned;      /**< transfers that ran, or were held, when they were abandoned */
     uint64_t held_transfers; /**< transfers that are held or abandoned now. KVS-REQ-604 */
-    uint64_t held_bytes;     /**< the memory of these */
+    uint64_t held_bytes;     /**< the callers' memory that these keep in use */
     uint64_t violations;     /**< as kvs_engine_violations() */
 };
 
@@ -593,7 +598,8 @@ struct kvs_held {
  * @brief Lists all memory of transfers that are held or abandoned and have not come to their end.
  *
  * What is listed has to stay valid; what is not listed may be freed or used again, as far as held
- * and abandoned transfers go. Memory that two descriptors name is listed twice.
+ * and abandoned transfers go. Memory that two descriptors name is listed twice. With `bounce=yes`
+ * nothing is listed: what is held are buffers of the SDK.
  *
  * @param[in] engine  the engine
  * @param[in] each    called for each piece: `arg`, and the piece, which is gone after it returns.
@@ -715,13 +721,13 @@ KVS_EXPORT int kvs_mem_register_list(kvs_engine *engine, const struct kvs_dlist 
  * Any. The backend's on_deregister() runs inside.
  * @return
  *  - KVS_OK; also in a forked child, where nothing is told to the backend.
- *  - KVS_BUSY: prepared transfers have it as local memory, also held and abandoned ones; the text
- *    says how many. Release them first.
+ *  - KVS_BUSY: prepared transfers have it as local memory, also held and abandoned ones (not with
+ *    `bounce=yes`); the text says how many. Release them first.
  *  - KVS_NOT_FOUND: it is no registration of this engine.
  *  - KVS_INVALID_PARAM: no valid handle of an engine.
  * @since 0.1
  * @par Contract
- * KVS-REQ-057 KVS-REQ-274 KVS-REQ-283 KVS-REQ-550 KVS-REQ-552 KVS-REQ-554 KVS-REQ-557 KVS-REQ-558
+ * KVS-REQ-057 KVS-REQ-274 KVS-REQ-283 KVS-REQ-296 KVS-REQ-550 KVS-REQ-552 KVS-REQ-554 KVS-REQ-557 KVS-REQ-558
  * KVS-REQ-559
  */
 KVS_EXPORT int kvs_mem_deregister(kvs_engine *engine, kvs_mem *mem, struct kvs_error *err);
@@ -835,8 +841,8 @@ struct kvs_xfer_req {
  *    registered, unknown flags.
  *  - KVS_NOT_FOUND: a dev_id that is not registered with this memory type.
  *  - KVS_TOO_LARGE: a key (prefix included), a value or the batch is over a limit of the engine.
- *  - KVS_NOT_SUPPORTED: the backend has no such operation, memory type or ranged READ. A ranged
- *    WRITE never works.
+ *  - KVS_NOT_SUPPORTED: the backend has no such operation, memory type or ranged READ, or local
+ *    memory is not DRAM and `bounce` is yes. A ranged WRITE never works.
  *  - KVS_NOT_ALLOWED: the engine is closing, or was opened before a fork.
  *  - KVS_NO_MEMORY: of this process.
  *  - else what the backend's prep() says.
@@ -869,8 +875,8 @@ KVS_EXPORT int kvs_xfer_prep(kvs_engine *engine, const struct kvs_xfer_req *req,
  *  - KVS_IN_PROG: accepted. With a done function always this, also where that has run already.
  *  - KVS_OK, or the transfer's error: accepted, and ended already.
  *  - KVS_BUSY: it is running, or held; nothing has changed.
- *  - KVS_NOT_ALLOWED: the engine is closing, the transfer was released inside its done function, or
- *    the engine was opened before a fork.
+ *  - KVS_NOT_ALLOWED: the engine is closing, the transfer was released inside its done function, a
+ *    registration of its memory has gone while it was held, or the engine was opened before a fork.
  *  - KVS_INVALID_PARAM: no valid handle.
  *  - else refused, by the backend, or with KVS_NO_MEMORY for want of a thread: nothing was sent, no
  *    done function runs, and check says what it said before.
@@ -879,7 +885,7 @@ KVS_EXPORT int kvs_xfer_prep(kvs_engine *engine, const struct kvs_xfer_req *req,
  * KVS-REQ-013 KVS-REQ-104 KVS-REQ-108 KVS-REQ-110 KVS-REQ-111 KVS-REQ-112 KVS-REQ-113 KVS-REQ-114
  * KVS-REQ-115 KVS-REQ-116 KVS-REQ-120 KVS-REQ-121 KVS-REQ-122 KVS-REQ-123 KVS-REQ-124 KVS-REQ-125
  * KVS-REQ-126 KVS-REQ-127 KVS-REQ-128 KVS-REQ-129 KVS-REQ-208 KVS-REQ-209 KVS-REQ-211 KVS-REQ-258
- * KVS-REQ-272
+ * KVS-REQ-272 KVS-REQ-294 KVS-REQ-297
  */
 KVS_EXPORT int kvs_xfer_post(kvs_xfer *xfer);
 
@@ -1056,8 +1062,8 @@ KVS_EXPORT int kvs_xfer_release(kvs_xfer *xfer, uint64_t timeout_ns);
  * @brief Gives a transfer up, whatever it does. Always succeeds.
  *
  * One that runs is asked to cancel, and freed after its last completion: until then its memory has
- * to stay valid, and its registrations stay counted. kvs_engine_close() answers KVS_BUSY for as
- * long. No done function of it starts after the call has returned.
+ * to stay valid, and its registrations stay counted (neither with `bounce=yes`). kvs_engine_close() answers
+ * KVS_BUSY for as long. No done function of it starts after the call has returned.
  *
  * @param[in] xfer  gone afterwards; NULL: nothing happens
  * @par Threads
@@ -1082,7 +1088,7 @@ KVS_EXPORT void kvs_xfer_abandon(kvs_xfer *xfer);
  * @param[in]  key_len  bytes, at least 1
  * @param[in]  data     the value; may be NULL where len is 0. Stays the caller's, but after
  *                      KVS_TIMEOUT the store may go on reading it until kvs_engine_close() has
- *                      answered KVS_OK.
+ *                      answered KVS_OK, unless `bounce` is yes.
  * @param[in]  len      bytes
  * @param[out] err      may be NULL
  * @par Threads
@@ -1115,7 +1121,7 @@ KVS_EXPORT int kvs_put(kvs_engine *engine, const void *key, size_t key_len, cons
  * @param[in]  key_len  bytes, at least 1
  * @param[out] data     the buffer; may be NULL where len is 0. Stays the caller's, but after
  *                      KVS_TIMEOUT the store may still write to it until kvs_engine_close() has
- *                      answered KVS_OK.
+ *                      answered KVS_OK, unless `bounce` is yes.
  * @param[in]  len      bytes
  * @param[out] err      may be NULL
  * @par Threads

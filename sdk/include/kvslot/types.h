@@ -123,7 +123,8 @@ enum kvs_mem_type {
  *  - OVERWRITE: a key can be written again; without it the store writes once and answers
  *    KVS_EXISTS.
  *  - SIZE_CHECK: a READ of another length than the value's is noticed.
- *  - READ_ATOMIC: a READ that fails leaves the buffer as it was.
+ *  - READ_ATOMIC: a READ that fails leaves the buffer as it was. With `bounce=yes` the SDK emulates
+ *    it.
  *  - CANCEL: a running transfer can be cancelled, and then ends within `cancel_grace`.
  *  - SHARED: other processes see the store.
  *  - DURABLE: values survive close and open.
