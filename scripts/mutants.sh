@@ -5,5 +5,5 @@
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-need "${build_packages[@]}" git libcmocka-dev python3
+need "${build_packages[@]}" g++ git libcmocka-dev python3
 exec python3 "$root/scripts/mutants/run.py" "$@"

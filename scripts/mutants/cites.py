@@ -80,7 +80,7 @@ def cited_ids(root, files):
 
 
 def is_test(file):
-    return "/tests/" in file and "/tests/mutants/" not in file and Path(file).suffix in (".c", ".sh")
+    return "/tests/" in file and "/tests/mutants/" not in file and Path(file).suffix in (".c", ".cpp", ".sh")
 
 
 class Suite:
@@ -95,12 +95,15 @@ class Suite:
                     if word.startswith(f"{self.build}/")}
         scripts = {word: name for name, test in self.tests.items() for word in test["command"] if word.endswith(".sh")}
         self.citing = defaultdict(set)  # id: tests
+        self.home = {}  # a test's name: the folder it is in
         for entry in json.loads((Path(build) / "compile_commands.json").read_text()):
             self.add_program(source, entry, programs)
         for path, name in scripts.items():
-            if is_test(path) and path.startswith(str(source)):
+            if Path(path).is_relative_to(source) and is_test(path):
+                self.home[name] = Path(path).relative_to(source).parent.as_posix()
                 for cited in ID.findall(Path(path).read_text()):
                     self.citing[cited].add(Test(name, None))
+        self.leave_out_the_far()
 
     def add_program(self, source, entry, programs):
         file = Path(entry["file"])
@@ -108,9 +111,22 @@ class Suite:
         name = programs.get(target[1]) if target else None
         if not name or not file.is_relative_to(source) or not is_test(file.relative_to(source).as_posix()):
             return
+        self.home[name] = file.relative_to(source).parent.as_posix()
         for cited, found in patterns(file.read_text()).items():
             for one in found:
                 self.citing[cited].add(Test(name, one))
+
+    def leave_out_the_far(self):
+        """What the SDK's own tests cite is theirs to catch: those of other parts take much longer to build and run."""
+        for cited, tests in self.citing.items():
+            near = {test for test in tests if not self.is_far(test)}
+            self.citing[cited] = near or tests
+
+    def is_far(self, test):
+        return not self.home[test.name].startswith("sdk/")
+
+    def has_far(self, ids):
+        return any(self.is_far(test) for cited in ids for test in self.citing[cited])
 
     def command(self, test):
         return self.tests[test.name]["command"]
@@ -122,8 +138,9 @@ class Suite:
         return {}
 
     def targets(self, tests):
-        """What has to be built for them: their program, or all where other programs and plugins belong to it."""
-        if any(not test.name.startswith("sdk.") for test in tests):
-            return ["all"]
-        return sorted({word[len(self.build) + 1:] for test in tests for word in self.command(test)
-                       if word.startswith(f"{self.build}/tests/")})
+        """What has to be built for them: their program; for tests of other parts, which take other programs and
+        plugins, all of their folder."""
+        found = {word[len(self.build) + 1:] for test in tests for word in self.command(test)
+                 if word.startswith(f"{self.build}/") and "/test-work/" not in word}
+        found |= {f"{self.home[test.name]}/all" for test in tests if self.is_far(test)}
+        return sorted(found | ({"plugins/all"} if "command/tests/all" in found else set()))

@@ -60,6 +60,7 @@ class Run:
 
     def __init__(self, mutants, jobs, verbose):
         self.todo = collections.deque(sorted(mutants, key=lambda m: (m.flavour, m.hunks[0].file)))
+        self.far = collections.deque()  # those of the first lane alone, which builds all that their tests take
         self.lanes = [Lane(ROOT, ROOT / f"build/mutants/lane-{n}") for n in range(1, min(jobs, len(mutants)) + 1)]
         self.verbose = verbose
         self.lock = threading.Lock()  # guards all below, and the output
@@ -93,24 +94,30 @@ class Run:
         wanted = collections.defaultdict(set)
         mutants = list(self.todo)
 
-        def build(lane, _):
+        def build(lane, number):
             lane.folder.mkdir(parents=True, exist_ok=True)
             lane.copy()
             for flavour in sorted({m.flavour for m in mutants}):
-                citing = lane.suite(flavour).citing
-                tests = {t for m in mutants if m.flavour == flavour for one in m.ids for t in citing[one]}
+                suite = lane.suite(flavour)
+                mine = [m for m in mutants if m.flavour == flavour and
+                        (number == 0 or not suite.has_far(m.ids))]
+                tests = {t for m in mine for one in m.ids for t in suite.citing[one]}
                 lane.build(flavour, tests, "the tests")
                 with self.lock:
-                    wanted[flavour] |= tests
+                    wanted[number] |= {(flavour, test) for test in tests}
 
         self.in_lanes(build)
-        todo = collections.deque((flavour, test) for flavour in wanted
-                                 for test in sorted(wanted[flavour], key=lambda t: t.shown()))
+        suite = self.lanes[0].suite("plain")
+        self.far.extend(m for m in mutants if suite.has_far(m.ids))
+        self.todo = collections.deque(m for m in mutants if m not in self.far)
+        everywhere = set.intersection(*wanted.values())
+        shared = collections.deque(sorted(everywhere, key=lambda w: w[1].shown()))
 
-        def baseline(lane, _):
-            while todo:
+        def baseline(lane, number):
+            own = collections.deque(wanted[number] - everywhere)
+            while own or shared:
                 try:
-                    flavour, test = todo.popleft()
+                    flavour, test = own.popleft() if own else shared.popleft()
                 except IndexError:
                     return
                 outcome, seconds, text = lane.run(flavour, test, 300)
@@ -126,7 +133,10 @@ class Run:
         def work(lane, number):
             while True:
                 try:  # from both ends, so that mutants of one file stay together
-                    mutant = self.todo.pop() if number % 2 else self.todo.popleft()
+                    if number == 0 and self.far:
+                        mutant = self.far.popleft()
+                    else:
+                        mutant = self.todo.pop() if number % 2 else self.todo.popleft()
                 except IndexError:
                     return
                 try:
