@@ -39,7 +39,7 @@ struct bench {
     bool (*setup)(void *arg, bool small);
 };
 
-/* Nanoseconds on a clock that only goes forward. */
+/* Nanoseconds on a clock that only goes forward; with --cpu-time, of this thread's processor time. */
 uint64_t bench_now(void);
 
 /* Keeps the compiler from leaving out what nobody looks at. */

@@ -133,18 +133,6 @@ static inline struct kvs_xfer *kvs_queue_pop(struct kvs_queue *q)
     return x;
 }
 
-struct kvs_mem {
-    kvs_engine *engine;
-    uint32_t type, key_len;
-    uint64_t addr, len, dev_id;
-    uint64_t uses;         /* prepared transfers that have it as local memory; guarded by engine.mem_lock */
-    uint64_t mark;         /* the last prep that counted it; guarded by engine.mem_lock */
-    struct kvs_mem *next;  /* in its bucket of (type, dev_id); guarded by engine.mem_lock */
-    struct kvs_mem **link; /* what points to it; guarded by engine.mem_lock */
-    void *priv;            /* the backend's mem_priv, or NULL */
-    const void *key;       /* key_len bytes, behind the structure; without prefix */
-};
-
 struct kvs_pool {
     kvs_mutex lock;
     kvs_cond work;

@@ -4,7 +4,6 @@
 #include "engine.h"
 #include "epoch.h"
 #include "log.h"
-#include "memtab.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +32,36 @@ static int check_desc(kvs_engine *e, uint32_t type, const struct kvs_desc *d, si
     return KVS_OK;
 }
 
-static void free_mem(struct kvs_mem *m)
+/* What it has beside its slot. */
+static void free_parts(struct kvs_mem *m)
 {
     free(m->priv);
-    free(m);
+    if (m->key_len > KVS_MEM_KEY_HERE)
+        free(m->key.far);
+    m->key_len = 0;
+    m->priv = NULL;
 }
 
-/* A registration that is in no table yet; the backend has been told. */
-static int make(kvs_engine *e, uint32_t type, const struct kvs_desc *d, struct kvs_mem **out,
+/* Its own copy of the key, and the backend's space. */
+static bool make_parts(const struct kvs_backend *be, struct kvs_mem *m, const void *key)
+{
+    bool far = m->key_len > KVS_MEM_KEY_HERE;
+    size_t align = be->priv_align, room = (be->mem_priv + align - 1) & ~(align - 1);
+    m->priv = room ? aligned_alloc(align, room) : NULL;
+    if (far)
+        m->key.far = malloc(m->key_len);
+    if ((room && !m->priv) || (far && !m->key.far)) {
+        free_parts(m);
+        return false;
+    }
+    memcpy(far ? m->key.far : m->key.here, key, m->key_len);
+    if (room)
+        memset(m->priv, 0, room);
+    return true;
+}
+
+/* Makes a registration in m, which is in no table yet; the backend has been told. */
+static int make(kvs_engine *e, uint32_t type, const struct kvs_desc *d, struct kvs_mem *m,
                 struct kvs_error *err)
 {
     char decimal[24];
@@ -53,53 +74,40 @@ static int make(kvs_engine *e, uint32_t type, const struct kvs_desc *d, struct k
     int rc = check_desc(e, type, d, key_len, err);
     if (rc != KVS_OK)
         return rc;
-    struct kvs_mem *m = calloc(1, sizeof *m + key_len);
-    if (m && e->be->mem_priv) {
-        size_t align = e->be->priv_align, room = (e->be->mem_priv + align - 1) & ~(align - 1);
-        m->priv = aligned_alloc(align, room);
-        if (m->priv)
-            memset(m->priv, 0, room);
-    }
-    if (!m || (e->be->mem_priv && !m->priv)) {
-        free(m);
-        return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a registration of %zu bytes of key", key_len);
-    }
-    m->engine = e;
-    m->type = type;
+    m->type = (uint8_t)type;
     m->addr = d->addr;
     m->len = d->len;
     m->dev_id = d->dev_id;
     m->key_len = (uint32_t)key_len;
-    m->key = memcpy(m + 1, key, key_len);
+    if (!make_parts(e->be, m, key))
+        return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a registration of %zu bytes of key", key_len);
     struct kvs_desc told = *d;
     told.mem = m;
-    told.meta_info = m->key;
+    told.meta_info = kvs_mem_key(m);
     told.meta_len = key_len;
     struct kvs_error why = {KVS_OK, ""};
     struct kvs_error *outer = kvs_host_text_begin(&why);
     rc = kvs_call_register(e, m, &told);
     kvs_host_text_end(outer);
-    if (rc == KVS_OK) {
-        *out = m;
-        return KVS_OK;
-    }
-    free_mem(m);
+    if (rc == KVS_OK)
+        return rc;
+    free_parts(m);
     char buf[64];
     return kvs_err_set(err, kvs_status_error(rc), "backend '%s' refused the registration of dev_id %llu: %s",
                        e->be->name, (unsigned long long)d->dev_id, kvs_err_why(buf, sizeof buf, &why, rc));
 }
 
-/* The backend's hook, then the memory; the registration is in no table any more. */
-static void unmake(struct kvs_mem *m)
+/* The backend's hook, then what the registration has; it is live no more, or its engine ends. */
+static void unmake(void *engine, struct kvs_mem *m)
 {
-    kvs_engine *e = m->engine;
+    kvs_engine *e = engine;
     int rc = kvs_call_deregister(e, m);
     char buf[64];
     if (rc != KVS_OK)
         kvs_slab_violation(
             e->slab, "on_deregister of dev_id %llu failed: %s; the registration is gone all the same",
             (unsigned long long)m->dev_id, kvs_err_why(buf, sizeof buf, &(struct kvs_error){KVS_OK, ""}, rc));
-    free_mem(m);
+    free_parts(m);
 }
 
 static int check_list(kvs_engine *e, const struct kvs_dlist *list, struct kvs_error *err)
@@ -117,6 +125,67 @@ static int check_list(kvs_engine *e, const struct kvs_dlist *list, struct kvs_er
     return KVS_OK;
 }
 
+/* Slots for all, or none. */
+static bool take_slots(kvs_engine *e, kvs_mem **mems, size_t n)
+{
+    size_t i = 0;
+    kvs_mutex_lock(&e->mem_lock);
+    while (i < n && (mems[i] = kvs_memslots_take(&e->mems.slots)) != NULL)
+        i++;
+    for (size_t j = 0; i < n && j < i; j++)
+        kvs_memslots_give(&e->mems.slots, mems[j]);
+    kvs_mutex_unlock(&e->mem_lock);
+    return i == n;
+}
+
+static void give_slots(kvs_engine *e, kvs_mem *const *mems, size_t n)
+{
+    kvs_mutex_lock(&e->mem_lock);
+    for (size_t i = 0; i < n; i++)
+        if (mems[i])
+            kvs_memslots_give(&e->mems.slots, mems[i]);
+    kvs_mutex_unlock(&e->mem_lock);
+}
+
+/* Makes all of them live at one stroke, or none. */
+static int enter_all(kvs_engine *e, kvs_mem *const *mems, size_t n, struct kvs_error *err)
+{
+    size_t i = 0;
+    kvs_mutex_lock(&e->mem_lock);
+    if (kvs_memtab_reserve(&e->mems, n))
+        while (i < n && kvs_memtab_add(&e->mems, mems[i]))
+            i++;
+    int rc = i == n ? KVS_OK
+                    : kvs_err_set(err, KVS_NO_MEMORY, "no memory for a table of %zu registrations",
+                                  e->mems.count - i + n);
+    while (i != n && i-- > 0)
+        kvs_memtab_remove(&e->mems, mems[i]);
+    kvs_mutex_unlock(&e->mem_lock);
+    return rc;
+}
+
+/* All of a list that was checked, into slots that nobody looks at yet. */
+static int make_all(kvs_engine *e, const struct kvs_dlist *list, kvs_mem *const *mems, struct kvs_error *err)
+{
+    size_t stride = list->stride ? list->stride : sizeof(struct kvs_desc), n = 0;
+    int rc = KVS_OK;
+    for (; rc == KVS_OK && n < list->count; n++)
+        rc = make(e, list->type, (const struct kvs_desc *)((const char *)list->descs + n * stride), mems[n],
+                  err);
+    if (rc != KVS_OK) {
+        n--;
+        if (err && list->count > 1) {
+            const struct kvs_error why = *err;
+            kvs_err_set(err, rc, "descriptor %zu: %s", n, why.text);
+        }
+    } else {
+        rc = enter_all(e, mems, n, err);
+    }
+    while (rc != KVS_OK && n-- > 0)
+        unmake(e, mems[n]);
+    return rc;
+}
+
 int kvs_mem_register_list(kvs_engine *e, const struct kvs_dlist *list, kvs_mem **mems, struct kvs_error *err)
 {
     if (!mems)
@@ -126,28 +195,16 @@ int kvs_mem_register_list(kvs_engine *e, const struct kvs_dlist *list, kvs_mem *
     int rc = check_list(e, list, err);
     if (rc != KVS_OK)
         return rc;
-    size_t stride = list->stride ? list->stride : sizeof(struct kvs_desc), n = 0;
-    for (; rc == KVS_OK && n < list->count; n++)
-        rc = make(e, list->type, (const struct kvs_desc *)((const char *)list->descs + n * stride), &mems[n],
-                  err);
-    if (rc != KVS_OK && err && list->count > 1) {
-        const struct kvs_error why = *err;
-        kvs_err_set(err, rc, "descriptor %zu: %s", n - 1, why.text);
+    if (take_slots(e, mems, list->count)) {
+        rc = make_all(e, list, mems, err);
+        if (rc == KVS_OK)
+            return rc;
+        give_slots(e, mems, list->count);
+    } else {
+        rc = kvs_err_set(err, KVS_NO_MEMORY, "no memory for %zu registrations", list->count);
     }
-    if (rc == KVS_OK) {
-        kvs_mutex_lock(&e->mem_lock);
-        if (!kvs_memtab_reserve(&e->mems, n))
-            rc = kvs_err_set(err, KVS_NO_MEMORY, "no memory for a table of %zu registrations",
-                             e->mems.count + n);
-        for (size_t i = 0; rc == KVS_OK && i < n; i++)
-            kvs_memtab_add(&e->mems, mems[i]);
-        kvs_mutex_unlock(&e->mem_lock);
-    }
-    if (rc == KVS_OK)
-        return KVS_OK;
-    for (; n-- > 0; mems[n] = NULL)
-        if (mems[n])
-            unmake(mems[n]);
+    for (size_t i = 0; i < list->count; i++)
+        mems[i] = NULL;
     return rc;
 }
 
@@ -211,9 +268,12 @@ int kvs_mem_deregister_list(kvs_engine *e, kvs_mem *const *mems, size_t n, struc
     if (e->bounce)
         kvs_mutex_unlock(&e->lock);
     kvs_mutex_unlock(&e->mem_lock);
-    for (size_t i = 0; rc == KVS_OK && i < n; i++)
+    if (rc != KVS_OK)
+        return rc;
+    for (size_t i = 0; i < n; i++)
         if (mems[i])
-            unmake(mems[i]);
+            unmake(e, mems[i]);
+    give_slots(e, mems, n);
     return rc;
 }
 
@@ -249,11 +309,6 @@ void kvs_memtab_uncount_all(kvs_engine *e)
 
 void kvs_memtab_free_all(kvs_engine *e)
 {
-    struct kvs_memtab *t = &e->mems;
-    for (size_t i = 0; i < t->nbuckets; i++)
-        for (struct kvs_mem *m = t->buckets[i], *next; m; m = next) {
-            next = m->next;
-            unmake(m);
-        }
-    kvs_memtab_destroy(t);
+    kvs_memslots_each(&e->mems.slots, unmake, e);
+    kvs_memtab_destroy(&e->mems);
 }

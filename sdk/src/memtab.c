@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memtab.h"
-#include "engine.h"
+#include "platform.h"
 
 #include <stdlib.h>
 
-#define GONE ((struct kvs_mem *)(uintptr_t)1) /* a registration was here: go on looking behind it */
-
-static uint64_t mix(uint64_t h)
-{
-    h ^= h >> 32;
-    h *= UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
-static size_t place(const struct kvs_memtab *t, const struct kvs_mem *m)
-{
-    return (size_t)mix((uint64_t)(uintptr_t)m >> 4) & (t->set_room - 1);
-}
-
-static size_t bucket(const struct kvs_memtab *t, uint32_t type, uint64_t dev_id)
-{
-    return (size_t)mix(dev_id * 8 + type) & (t->nbuckets - 1);
-}
-
 static void chain(struct kvs_memtab *t, struct kvs_mem *m)
 {
-    struct kvs_mem **head = &t->buckets[bucket(t, m->type, m->dev_id)];
+    struct kvs_mem **head = &t->buckets[kvs_memtab_bucket(t, m->type, m->dev_id)];
     m->next = *head;
     m->link = head;
     if (m->next)
@@ -33,37 +14,41 @@ static void chain(struct kvs_memtab *t, struct kvs_mem *m)
     *head = m;
 }
 
-static void set_put(struct kvs_memtab *t, struct kvs_mem *m)
+static void unchain(struct kvs_mem *m)
 {
-    size_t i = place(t, m);
-    while (t->set[i] && t->set[i] != GONE)
-        i = (i + 1) & (t->set_room - 1);
-    if (!t->set[i])
-        t->set_filled++;
-    t->set[i] = m;
+    *m->link = m->next;
+    if (m->next)
+        m->next->link = m->link;
 }
 
-static bool set_resize(struct kvs_memtab *t, size_t room)
+/* `to` stands in the bucket in the place of `from`. */
+static void put_in_place(struct kvs_mem *from, struct kvs_mem *to)
 {
-    struct kvs_mem **old = t->set;
-    size_t old_room = t->set_room;
-    struct kvs_mem **set = calloc(room, sizeof(struct kvs_mem *));
-    if (!set)
-        return false;
-    t->set = set;
-    t->set_room = room;
-    t->set_filled = 0;
-    for (size_t i = 0; i < old_room; i++)
-        if (old[i] && old[i] != GONE)
-            set_put(t, old[i]);
-    free(old);
-    return true;
+    to->next = from->next;
+    to->link = from->link;
+    *to->link = to;
+    if (to->next)
+        to->next->link = &to->next;
+}
+
+#define LARGE ((size_t)1 << 21) /* bytes of a large page */
+
+static struct kvs_mem **make_buckets(size_t n)
+{
+    size_t bytes = n * sizeof(struct kvs_mem *);
+    if (bytes < LARGE)
+        return calloc(n, sizeof(struct kvs_mem *));
+    void *buckets = aligned_alloc(LARGE, bytes);
+    if (!buckets)
+        return NULL;
+    kvs_platform_large_pages(buckets, bytes);
+    return memset(buckets, 0, bytes);
 }
 
 static bool buckets_resize(struct kvs_memtab *t, size_t n)
 {
     struct kvs_memtab old = *t;
-    struct kvs_mem **buckets = calloc(n, sizeof(struct kvs_mem *));
+    struct kvs_mem **buckets = make_buckets(n);
     if (!buckets)
         return false;
     t->buckets = buckets;
@@ -82,65 +67,76 @@ bool kvs_memtab_reserve(struct kvs_memtab *t, size_t n)
     size_t wanted = t->count + n, room = 64;
     while (room / 2 < wanted)
         room *= 2;
-    /* Marks of gone registrations are swept where they, too, would fill the set more than to three quarters.
-     */
-    if (t->set_room < room || (t->set_filled + n) > t->set_room / 4 * 3)
-        if (!set_resize(t, room > t->set_room ? room : t->set_room))
-            return false;
     return t->nbuckets >= room || buckets_resize(t, room);
 }
 
-void kvs_memtab_add(struct kvs_memtab *t, struct kvs_mem *m)
+struct kvs_mem *kvs_memtab_find(struct kvs_memtab *t, uint32_t type, uint64_t dev_id)
 {
-    set_put(t, m);
-    chain(t, m);
+    struct kvs_mem *m = t->nbuckets ? t->buckets[kvs_memtab_bucket(t, type, dev_id)] : NULL;
+    while (m && (m->dev_id != dev_id || m->type != type)) {
+        m = m->next;
+        t->steps++;
+    }
+    return m;
+}
+
+bool kvs_memtab_add(struct kvs_memtab *t, struct kvs_mem *m)
+{
+    struct kvs_mem *face = kvs_memtab_find(t, m->type, m->dev_id);
+    m->grouped = m->other = false;
+    if (face) {
+        struct kvs_memgroup *g = face->grouped ? face->group : kvs_memgroup_begin(face);
+        if (!g)
+            return false;
+        kvs_memgroup_add(g, m);
+    } else {
+        chain(t, m);
+    }
+    m->mark = 0;
+    m->uses = 0;
+    m->live = true;
     t->count++;
-}
-
-static size_t set_find(const struct kvs_memtab *t, const struct kvs_mem *m)
-{
-    if (!t->set_room || !m || m == GONE)
-        return SIZE_MAX;
-    size_t i = place(t, m);
-    while (t->set[i] && t->set[i] != m)
-        i = (i + 1) & (t->set_room - 1);
-    return t->set[i] ? i : SIZE_MAX;
-}
-
-bool kvs_memtab_has(const struct kvs_memtab *t, const struct kvs_mem *m)
-{
-    return set_find(t, m) != SIZE_MAX;
+    return true;
 }
 
 void kvs_memtab_remove(struct kvs_memtab *t, struct kvs_mem *m)
 {
-    t->set[set_find(t, m)] = GONE;
-    *m->link = m->next;
-    if (m->next)
-        m->next->link = m->link;
+    if (!m->grouped) {
+        unchain(m);
+    } else {
+        struct kvs_memgroup *g = m->group;
+        bool faced = g->face == m;
+        kvs_memgroup_remove(g, m); /* chooses another face */
+        if (faced)
+            put_in_place(m, g->face);
+        if (g->count == 1) {
+            g->face->grouped = false;
+            kvs_memgroup_free(g);
+        }
+    }
+    m->live = false;
     t->count--;
 }
 
-static struct kvs_mem *match(struct kvs_mem *m, uint32_t type, uint64_t dev_id)
+bool kvs_memtab_one_key(struct kvs_memtab *t, const struct kvs_mem *m)
 {
-    while (m && (m->type != type || m->dev_id != dev_id))
-        m = m->next;
-    return m;
+    return !m->grouped || kvs_memgroup_one_key(m->group, &t->steps);
 }
 
-struct kvs_mem *kvs_memtab_first(const struct kvs_memtab *t, uint32_t type, uint64_t dev_id)
+struct kvs_mem *kvs_memtab_framing(struct kvs_memtab *t, struct kvs_mem *m, uint64_t addr)
 {
-    return t->nbuckets ? match(t->buckets[bucket(t, type, dev_id)], type, dev_id) : NULL;
-}
-
-struct kvs_mem *kvs_memtab_next(const struct kvs_mem *m)
-{
-    return match(m->next, m->type, m->dev_id);
+    if (m->grouped)
+        return kvs_memgroup_framing(m->group, addr, &t->steps);
+    return addr >= m->addr && addr - m->addr <= m->len ? m : NULL;
 }
 
 void kvs_memtab_destroy(struct kvs_memtab *t)
 {
-    free(t->set);
+    for (size_t i = 0; i < t->nbuckets; i++)
+        for (struct kvs_mem *m = t->buckets[i]; m; m = m->next)
+            if (m->grouped)
+                kvs_memgroup_free(m->group);
+    kvs_memslots_destroy(&t->slots);
     free(t->buckets);
     *t = (struct kvs_memtab){0};
 }

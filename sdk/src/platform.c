@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -148,4 +149,14 @@ void kvs_each_file(const char *folder, void (*each)(void *arg, const char *name)
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
         each(arg, entry->d_name);
     closedir(dir);
+}
+
+void kvs_platform_large_pages(void *at, size_t len)
+{
+#if defined(MADV_HUGEPAGE)
+    (void)madvise(at, len, MADV_HUGEPAGE);
+#else
+    (void)at;
+    (void)len;
+#endif
 }

@@ -29,4 +29,7 @@ int kvs_check_object(const char *path, struct kvs_error *err);
 /* Calls each(arg, name) for every entry of a folder, in no order; one that cannot be read has none. */
 void kvs_each_file(const char *folder, void (*each)(void *arg, const char *name), void *arg);
 
+/* Asks for large pages for memory that is aligned to them, and will all be used. A hint. */
+void kvs_platform_large_pages(void *at, size_t len);
+
 #endif

@@ -21,11 +21,6 @@ static bool part(size_t *end, size_t align, size_t n, size_t size, size_t *at)
     return !__builtin_mul_overflow(n, size, &bytes) && !__builtin_add_overflow(*end, bytes, end);
 }
 
-static bool bounces(const struct kvs_prep *p)
-{
-    return p->e->bounce && p->req->op < KVS_QUERY;
-}
-
 static bool lay_out(const struct kvs_prep *p, struct layout *l)
 {
     const struct kvs_backend *be = p->e->be;
@@ -34,23 +29,26 @@ static bool lay_out(const struct kvs_prep *p, struct layout *l)
     l->io_step = (be->io_priv + priv_align - 1) & ~(priv_align - 1);
     return part(&end, 64, p->count, sizeof(struct kvs_rec), &recs) &&
            part(&end, sizeof(void *), p->nmems, sizeof(void *), &l->mems) &&
-           part(&end, sizeof(uint64_t), bounces(p) ? p->count : 0, sizeof(uint64_t), &l->user) &&
+           part(&end, sizeof(uint64_t), kvs_prep_bounces(p) ? p->count : 0, sizeof(uint64_t), &l->user) &&
            part(&end, priv_align, 1, be->batch_priv, &l->batch_priv) &&
            part(&end, priv_align, p->count, l->io_step, &l->io_priv) &&
            part(&end, 1, p->key_bytes, 1, &l->keys) &&
-           part(&end, KVS_BOUNCE_ALIGN, bounces(p) ? p->bounce_bytes : 0, 1, &l->bounce) &&
+           part(&end, KVS_BOUNCE_ALIGN, p->bounce_bytes, 1, &l->bounce) &&
            part(&end, l->align, 0, 0, &l->total) && l->total <= PTRDIFF_MAX;
 }
 
+/* A record's own slot, and what releasing looks at. */
 static void set_slot(void *arg, uint32_t i, struct kvs_slot *slot, uint64_t token)
 {
-    struct kvs_rec *rec = kvs_rec_at(arg, i);
-    rec->slot = slot;
+    struct kvs_rec *rec = (struct kvs_rec *)arg + i;
     rec->io.token = token;
+    rec->io.priv = NULL;
+    rec->slot = slot;
+    rec->text = NULL;
     slot->io = &rec->io;
 }
 
-/* An empty transfer with all its pointers set, and its slots taken. */
+/* An empty transfer with all its pointers set, and no records yet. */
 static struct kvs_xfer *allocate(struct kvs_prep *p)
 {
     const struct kvs_backend *be = p->e->be;
@@ -60,10 +58,10 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
     struct kvs_xfer *x = aligned_alloc(l.align, l.total);
     if (!x)
         return NULL;
-    memset(x, 0, l.keys);
     char *base = (char *)x;
+    memset(x, 0, KVS_XFER_HEAD);
+    memset(base + l.mems, 0, l.keys - l.mems);
     x->magic = KVS_XFER_MAGIC;
-    x->count = p->count;
     x->engine = p->e;
     x->recs = (struct kvs_rec *)(base + KVS_XFER_HEAD);
     x->mems = (struct kvs_mem **)(base + l.mems);
@@ -77,30 +75,58 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
                                   .ios = &x->recs[0].io,
                                   .ttl_ms = p->req->op == KVS_WRITE ? p->e->ttl_ms : 0,
                                   .priv = be->batch_priv ? base + l.batch_priv : NULL};
-    x->user = bounces(p) ? (uint64_t *)(base + l.user) : NULL;
+    x->user = kvs_prep_bounces(p) ? (uint64_t *)(base + l.user) : NULL;
     p->key_at = base + l.keys;
+    p->key_end = p->key_at + p->key_bytes;
+    p->io_priv = be->io_priv ? base + l.io_priv : NULL;
+    p->io_step = l.io_step;
     p->bounce_at = base + l.bounce;
-    for (uint32_t i = 0; be->io_priv && i < p->count; i++)
-        x->recs[i].io.priv = base + l.io_priv + i * l.io_step;
-    if (!kvs_slab_take(p->e->slab, p->count, set_slot, x)) {
-        free(x);
-        return NULL;
-    }
+    p->bounce_end = p->bounce_at + (x->user ? p->bounce_bytes : 0);
     return x;
 }
 
-/* Both passes in one hold of the lock, so that no registration goes in between. */
+/* Slots for the records [x->count, to), which are then part of the transfer. */
+static int take_slots(struct kvs_prep *p, uint32_t to)
+{
+    struct kvs_xfer *x = p->x;
+    uint32_t from = x->count;
+    if (!kvs_slab_take(p->e->slab, to - from, set_slot, &x->recs[from]))
+        return kvs_err_set(p->err, KVS_NO_MEMORY, "no memory for the completions of %u descriptors",
+                           p->count);
+    for (uint32_t i = from; p->io_priv && i < to; i++)
+        x->recs[i].io.priv = p->io_priv + i * p->io_step;
+    x->count = to;
+    return KVS_OK;
+}
+
+/* Too much was asked for; what is wrong with a descriptor comes first. */
+static int no_memory(struct kvs_prep *p)
+{
+    int rc = kvs_prep_resolve(p, 0, p->count);
+    if (rc != KVS_OK)
+        return rc;
+    return kvs_err_set(p->err, KVS_NO_MEMORY,
+                       "no memory for a transfer of %u descriptors with %zu bytes of keys and %zu of buffers",
+                       p->count, p->key_bytes, p->bounce_bytes);
+}
+
+#define AT_ONCE 64u /* records that are made and then filled, still in the processor's cache */
+
+/* All in one hold of the lock, so that no registration goes in between. */
 static int fill(struct kvs_prep *p)
 {
     kvs_mutex_lock(&p->e->mem_lock);
-    int rc = kvs_prep_pass(p);
+    int rc = KVS_OK;
+    if (!kvs_prep_measure(p))
+        rc = kvs_prep_resolve(p, 0, p->count);
     if (rc == KVS_OK && (p->x = allocate(p)) == NULL)
-        rc = kvs_err_set(
-            p->err, KVS_NO_MEMORY,
-            "no memory for a transfer of %u descriptors with %zu bytes of keys and %zu of buffers", p->count,
-            p->key_bytes, bounces(p) ? p->bounce_bytes : 0);
-    if (rc == KVS_OK)
-        rc = kvs_prep_pass(p);
+        rc = no_memory(p);
+    for (uint32_t from = 0, to; rc == KVS_OK && from < p->count; from = to) {
+        to = p->count - from > AT_ONCE ? from + AT_ONCE : p->count;
+        rc = take_slots(p, to);
+        if (rc == KVS_OK)
+            rc = kvs_prep_resolve(p, from, to);
+    }
     kvs_mutex_unlock(&p->e->mem_lock);
     return rc;
 }

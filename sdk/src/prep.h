@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preparing a transfer: what prep.c (sizes, memory) and resolve.c (descriptors, keys) share. */
+/* Preparing a transfer: what prep.c (memory), measure.c (sizes) and resolve.c (descriptors, keys) share. */
 #ifndef KVS_SRC_PREP_H
 #define KVS_SRC_PREP_H
 
 #include "engine.h"
 
-/* One prep on its way. Passes run twice over the descriptors: to check and to measure, then to fill in. */
+/*
+ * One prep on its way. Its descriptors are gone through twice: to measure, with no more than that takes, and
+ * then to check them and fill them in.
+ */
 struct kvs_prep {
     kvs_engine *e;
     const struct kvs_xfer_req *req;
     struct kvs_error *err;
     uint32_t count;
-    size_t key_bytes;      /* of all keys, prefixes included; from the first pass */
-    size_t bounce_bytes;   /* of all buffers, or SIZE_MAX; from the first pass */
-    uint32_t nmems;        /* distinct local registrations; from the first pass */
-    struct kvs_xfer *x;    /* NULL in the first pass */
-    char *key_at;          /* where the next key goes; second pass */
-    char *bounce_at;       /* where the next buffer is; second pass */
-    const char *custom_at; /* the next key of req->custom */
+    size_t key_bytes;                 /* of all keys, prefixes included; measured */
+    size_t bounce_bytes;              /* of all buffers of bounce=yes; measured */
+    uint32_t nmems;                   /* distinct local registrations; measured */
+    struct kvs_xfer *x;               /* NULL: only to check */
+    char *key_at, *key_end;           /* where the next key goes, and the end of the room for keys */
+    char *bounce_at, *bounce_end;     /* the same for buffers */
+    char *io_priv;                    /* the backend's space of the first io, NULL: it has none */
+    size_t io_step;                   /* and bytes from one to the next */
+    const char *custom_at;            /* the next key of req->custom */
+    uint64_t stamp;                   /* see kvs_mem.mark */
+    const struct kvs_mem *local_seen; /* the last local one, found to be a registration in this pass */
 };
 
 /* A buffer of bounce=yes begins at a multiple of this: a cache line. */
@@ -32,9 +39,55 @@ struct kvs_pair {
     struct kvs_mem *local;
 };
 
+static inline const struct kvs_desc *kvs_desc_at(const struct kvs_dlist *list, size_t i)
+{
+    size_t stride = list->stride ? list->stride : sizeof(struct kvs_desc);
+    return (const struct kvs_desc *)((const char *)list->descs + i * stride);
+}
+
+static inline bool kvs_prep_bounces(const struct kvs_prep *p)
+{
+    return p->e->bounce && p->req->op < KVS_QUERY;
+}
+
+/* What a value takes of the transfer's buffers; its length is at most SIZE_MAX / 2. */
+static inline size_t kvs_bounce_room(uint64_t len)
+{
+    return ((size_t)len + KVS_BOUNCE_ALIGN - 1) & ~(size_t)(KVS_BOUNCE_ALIGN - 1);
+}
+
+/* Whose keys are they: the request's own, or those of registrations. */
+static inline bool kvs_prep_own_keys(const struct kvs_prep *p)
+{
+    return p->req->keys || p->req->custom;
+}
+
+/* Asks memory for what is looked at soon, step by step: the bucket of a remote descriptor, then its
+ * registration. It need not be any. */
+static inline void kvs_prep_fetch_bucket(const struct kvs_prep *p, uint32_t i)
+{
+    const struct kvs_desc *d = kvs_desc_at(p->req->remote, i);
+    const struct kvs_memtab *t = &p->e->mems;
+    if (!d->mem && t->nbuckets)
+        __builtin_prefetch(&t->buckets[kvs_memtab_bucket(t, p->req->remote->type, d->dev_id)]);
+}
+
+static inline void kvs_prep_fetch_mem(const struct kvs_prep *p, uint32_t i)
+{
+    const struct kvs_desc *d = kvs_desc_at(p->req->remote, i);
+    const struct kvs_memtab *t = &p->e->mems;
+    const struct kvs_mem *m = d->mem;
+    if (!m && t->nbuckets)
+        m = t->buckets[kvs_memtab_bucket(t, p->req->remote->type, d->dev_id)];
+    __builtin_prefetch(m);
+}
+
 /* What does not depend on single descriptors: op, lists, counts; sets count. */
 int kvs_prep_check(struct kvs_prep *p);
-/* One pass over all descriptors, engine.mem_lock held. */
-int kvs_prep_pass(struct kvs_prep *p);
+/* Sets key_bytes and nmems; engine.mem_lock held. False: there is something wrong, which kvs_prep_resolve
+ * names. */
+bool kvs_prep_measure(struct kvs_prep *p);
+/* Checks the descriptors [from, to), and fills in x; engine.mem_lock held, from the first one on. */
+int kvs_prep_resolve(struct kvs_prep *p, uint32_t from, uint32_t to);
 
 #endif

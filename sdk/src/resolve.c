@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static const struct kvs_desc *desc_at(const struct kvs_dlist *list, uint32_t i)
-{
-    size_t stride = list->stride ? list->stride : sizeof(struct kvs_desc);
-    return (const struct kvs_desc *)((const char *)list->descs + i * stride);
-}
-
 static int check_op(struct kvs_prep *p)
 {
     static const struct {
@@ -112,7 +106,7 @@ int kvs_prep_check(struct kvs_prep *p)
 
 static int local_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
 {
-    const struct kvs_desc *d = desc_at(p->req->local, i);
+    const struct kvs_desc *d = kvs_desc_at(p->req->local, i);
     const struct kvs_mem *m = d->mem;
     pair->addr = d->addr;
     pair->len = d->len;
@@ -127,7 +121,7 @@ static int local_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
                            "descriptor %u: backend '%s' needs registered local memory", i, p->e->be->name);
     if (!m)
         return KVS_OK;
-    if (!kvs_memtab_has(&p->e->mems, m))
+    if (m != p->local_seen && !kvs_memtab_has(&p->e->mems, m))
         return kvs_err_set(p->err, KVS_INVALID_PARAM,
                            "descriptor %u: its local mem is no registration of this engine", i);
     if (m->type != p->req->local->type)
@@ -140,33 +134,31 @@ static int local_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
             "descriptor %u: %llu bytes at %#llx are not inside its registration (%llu at %#llx)", i,
             (unsigned long long)d->len, (unsigned long long)d->addr, (unsigned long long)m->len,
             (unsigned long long)m->addr);
-    pair->local = d->mem;
+    p->local_seen = pair->local = d->mem;
     return KVS_OK;
 }
 
 /* The registration a dev_id stands for: any of those with its one key, best one that frames the address. */
 static int by_dev_id(struct kvs_prep *p, uint32_t i, const struct kvs_desc *d, const struct kvs_mem **out)
 {
-    const struct kvs_mem *first = kvs_memtab_first(&p->e->mems, p->req->remote->type, d->dev_id), *fit = NULL;
-    if (!first)
+    struct kvs_memtab *t = &p->e->mems;
+    struct kvs_mem *m = kvs_memtab_find(t, p->req->remote->type, d->dev_id);
+    if (!m)
         return kvs_err_set(p->err, KVS_NOT_FOUND,
                            "descriptor %u: dev_id %llu is not registered as memory type %u", i,
                            (unsigned long long)d->dev_id, p->req->remote->type);
-    for (const struct kvs_mem *m = first; m; m = kvs_memtab_next(m)) {
-        if (m->key_len != first->key_len || memcmp(m->key, first->key, m->key_len) != 0)
-            return kvs_err_set(p->err, KVS_INVALID_PARAM,
-                               "descriptor %u: dev_id %llu stands for two keys; name the registration", i,
-                               (unsigned long long)d->dev_id);
-        if (!fit && d->addr >= m->addr && d->addr - m->addr <= m->len)
-            fit = m;
-    }
-    *out = fit ? fit : first;
+    if (!kvs_memtab_one_key(t, m))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: dev_id %llu stands for two keys; name the registration", i,
+                           (unsigned long long)d->dev_id);
+    const struct kvs_mem *fit = kvs_memtab_framing(t, m, d->addr);
+    *out = fit ? fit : m;
     return KVS_OK;
 }
 
 static int remote_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
 {
-    const struct kvs_desc *d = desc_at(p->req->remote, i);
+    const struct kvs_desc *d = kvs_desc_at(p->req->remote, i);
     const struct kvs_mem *m = d->mem;
     int rc = KVS_OK;
     if (m && !kvs_memtab_has(&p->e->mems, m))
@@ -180,7 +172,7 @@ static int remote_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
         rc = by_dev_id(p, i, d, &m);
     if (rc != KVS_OK)
         return rc;
-    pair->key = m->key;
+    pair->key = kvs_mem_key(m);
     pair->key_len = m->key_len;
     if (p->req->op >= KVS_QUERY)
         return KVS_OK;
@@ -260,87 +252,105 @@ static int check_limits(struct kvs_prep *p, uint32_t i, const struct kvs_pair *p
     return KVS_OK;
 }
 
-/* What a value takes of the transfer's buffers; its length is at most SIZE_MAX / 2. */
-static size_t bounce_room(uint64_t len)
+static int changed(struct kvs_prep *p, uint32_t i)
 {
-    return ((size_t)len + KVS_BOUNCE_ALIGN - 1) & ~(size_t)(KVS_BOUNCE_ALIGN - 1);
+    return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                       "descriptor %u: the request was changed while it was prepared", i);
 }
 
-static void fill(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
+/* The key, and the value's buffer with bounce=yes, go where room was measured for them. False: there is none.
+ */
+static bool place(struct kvs_prep *p, struct kvs_rec *rec, uint32_t i, const struct kvs_pair *pair)
 {
-    struct kvs_rec *rec = kvs_rec_at(p->x, i);
     size_t prefix = p->e->prefix_len;
+    if (prefix + pair->key_len > (size_t)(p->key_end - p->key_at))
+        return false;
     if (prefix)
         memcpy(p->key_at, p->e->prefix, prefix);
     memcpy(p->key_at + prefix, pair->key, pair->key_len);
     rec->io.key = p->key_at;
     rec->io.key_len = (uint32_t)(prefix + pair->key_len);
     p->key_at += prefix + pair->key_len;
+    rec->iov.iov_base = (void *)(uintptr_t)pair->addr;
+    if (!p->x->user)
+        return true;
+    size_t room = kvs_bounce_room(pair->len);
+    if (room > (size_t)(p->bounce_end - p->bounce_at))
+        return false;
+    p->x->user[i] = pair->addr;
+    rec->iov.iov_base = p->bounce_at;
+    p->bounce_at += room;
+    return true;
+}
+
+/* All of the record but for its slot, token and private space. */
+static int fill(struct kvs_prep *p, uint32_t i, const struct kvs_pair *pair)
+{
+    struct kvs_rec *rec = kvs_rec_at(p->x, i);
+    bool memory = p->req->op < KVS_QUERY, ranged = memory && pair->ranged;
+    if (!place(p, rec, i, pair))
+        return changed(p, i);
     rec->io.index = i;
     rec->io.actual = KVS_ACTUAL_UNSET;
-    if (p->req->op >= KVS_QUERY)
-        return;
-    rec->iov.iov_base = (void *)(uintptr_t)pair->addr;
-    if (p->x->user) {
-        p->x->user[i] = pair->addr;
-        rec->iov.iov_base = p->bounce_at;
-        p->bounce_at += bounce_room(pair->len);
-    }
     rec->iov.iov_len = (size_t)pair->len;
-    rec->io.iov = &rec->iov;
+    rec->io.iov = memory ? &rec->iov : NULL;
     rec->io.iovcnt = pair->len ? 1 : 0;
     rec->io.len = pair->len;
     p->x->bytes += pair->len;
-    if (pair->ranged) {
-        rec->io.flags = KVS_IO_RANGED;
-        rec->io.offset = pair->offset;
-    }
-    if (pair->local && !p->x->user) /* else the backend does not see that memory */
-        rec->io.mem_priv = pair->local->priv;
+    rec->io.flags = ranged ? KVS_IO_RANGED : 0;
+    rec->io.offset = ranged ? pair->offset : 0;
+    /* The backend does not see memory that is copied. */
+    rec->io.mem_priv = pair->local && !p->x->user ? pair->local->priv : NULL;
+    rec->status = KVS_OK;
+    kvs_a32_store(&rec->round, 0);
+    rec->bytes = 0;
+    return KVS_OK;
 }
 
-/* Each distinct local registration once: `stamp` marks those that this pass has met. */
-static void count_local(struct kvs_prep *p, struct kvs_mem *m, uint64_t stamp, uint32_t *met)
+/* Each distinct local registration once: `stamp` marks those that were met. False: there are more than were
+ * measured. */
+static bool count_local(struct kvs_prep *p, struct kvs_mem *m)
 {
-    if (!m || m->mark == stamp)
-        return;
-    m->mark = stamp;
-    if (p->x) {
-        m->uses++;
-        p->x->mems[*met] = m;
-        p->x->nmems = *met + 1;
-    }
-    ++*met;
+    if (!m || m->mark == p->stamp)
+        return true;
+    if (p->x->nmems == p->nmems)
+        return false;
+    m->mark = p->stamp;
+    m->uses++;
+    p->x->mems[p->x->nmems++] = m;
+    return true;
 }
 
-int kvs_prep_pass(struct kvs_prep *p)
+#define AHEAD 24u   /* descriptors; the registrations were looked at before, to measure them */
+#define FEW   1024u /* whose registrations are in the nearest cache from then on */
+
+int kvs_prep_resolve(struct kvs_prep *p, uint32_t from, uint32_t to)
 {
-    uint64_t stamp = ++p->e->mems.stamp;
-    uint32_t met = 0;
-    size_t key_bytes = 0, bounce_bytes = 0;
-    p->custom_at = p->req->custom;
-    for (uint32_t i = 0; i < p->count; i++) {
+    bool own_keys = kvs_prep_own_keys(p), fetch = !own_keys && p->count > FEW;
+    if (from == 0) {
+        p->stamp = ++p->e->mems.stamp;
+        p->custom_at = p->req->custom;
+        p->local_seen = NULL;
+    }
+    for (uint32_t i = from; i < to; i++) {
         struct kvs_pair pair = {0};
         int rc = KVS_OK;
+        if (fetch && p->count - i > AHEAD)
+            kvs_prep_fetch_mem(p, i + AHEAD);
         if (p->req->op < KVS_QUERY)
             rc = local_side(p, i, &pair);
-        if (rc == KVS_OK && (p->req->keys || p->req->custom))
+        if (rc == KVS_OK && own_keys)
             own_key(p, i, &pair);
         else if (rc == KVS_OK)
             rc = remote_side(p, i, &pair);
         if (rc == KVS_OK)
             rc = check_limits(p, i, &pair);
+        if (rc == KVS_OK && p->x && !count_local(p, pair.local))
+            rc = changed(p, i);
+        if (rc == KVS_OK && p->x)
+            rc = fill(p, i, &pair);
         if (rc != KVS_OK)
             return rc;
-        key_bytes += p->e->prefix_len + pair.key_len;
-        if (__builtin_add_overflow(bounce_bytes, bounce_room(pair.len), &bounce_bytes))
-            bounce_bytes = SIZE_MAX - UINT32_MAX; /* and so it stays too much */
-        if (p->x)
-            fill(p, i, &pair);
-        count_local(p, pair.local, stamp, &met);
     }
-    p->nmems = met;
-    p->key_bytes = key_bytes;
-    p->bounce_bytes = bounce_bytes;
     return KVS_OK;
 }

@@ -14,19 +14,11 @@ struct chunk {
     struct kvs_slot slots[CHUNK_SLOTS];
 };
 
-/* What a forked process found in free_slots. */
-struct inherited {
-    struct inherited *older;
-    uint32_t *free_slots;
-};
-
 struct kvs_slab {
     const struct kvs_backend *backend;
     struct kvs_slab *next; /* guarded by KVS_LOCK_SLAB */
     kvs_mutex lock;
-    uint32_t *free_slots; /* numbers of slots; these four guarded by lock */
-    uint32_t free_count, free_room, slot_count;
-    struct inherited *inherited; /* of the parent process and its own: never used, but no leak */
+    uint32_t free_first, free_count; /* number of a free slot, and how many there are; guarded by lock */
     kvs_a64 violations;
 };
 
@@ -58,14 +50,6 @@ void kvs_slab_after_fork(void)
     for (struct kvs_slab *s = slabs; s; s = s->next) {
         kvs_mutex_init(&s->lock);
         s->free_count = 0; /* what the lock guarded may be half changed */
-        s->slot_count = 0;
-        s->free_room = 0;
-        struct inherited *i = s->free_slots ? malloc(sizeof *i) : NULL;
-        if (i) {
-            *i = (struct inherited){s->inherited, s->free_slots};
-            s->inherited = i;
-        }
-        s->free_slots = NULL;
     }
     kvs_proclock_drop(KVS_LOCK_SLAB);
 }
@@ -75,15 +59,25 @@ const struct kvs_backend *kvs_slab_backend(const struct kvs_slab *slab)
     return slab->backend;
 }
 
+static struct kvs_slot *slot_at(uint32_t number, struct chunk **in)
+{
+    struct chunk *c = atomic_load_explicit(&chunks[number / CHUNK_SLOTS], memory_order_acquire);
+    *in = c;
+    return c ? &c->slots[number % CHUNK_SLOTS] : NULL;
+}
+
+/* A free slot is not armed, so that nobody looks at its io: there stands the number of the next one. The
+ * slab's lock held. */
+static void push_free(struct kvs_slab *slab, uint32_t number, struct kvs_slot *slot)
+{
+    slot->io = (struct kvs_io *)(uintptr_t)slab->free_first;
+    slab->free_first = number;
+    slab->free_count++;
+}
+
 /* One more chunk of free slots; with the slab's lock held. */
 static bool grow(struct kvs_slab *slab)
 {
-    uint32_t room = slab->slot_count + CHUNK_SLOTS;
-    uint32_t *numbers = realloc(slab->free_slots, (size_t)room * sizeof *numbers);
-    if (!numbers)
-        return false;
-    slab->free_slots = numbers;
-    slab->free_room = room;
     struct chunk *c = calloc(1, sizeof *c);
     if (!c)
         return false;
@@ -99,17 +93,9 @@ static bool grow(struct kvs_slab *slab)
         free(c);
         return false;
     }
-    slab->slot_count = room;
     for (uint32_t i = CHUNK_SLOTS; i-- > 0;) /* the lowest is taken first */
-        slab->free_slots[slab->free_count++] = at * CHUNK_SLOTS + i;
+        push_free(slab, at * CHUNK_SLOTS + i, &c->slots[i]);
     return true;
-}
-
-static struct kvs_slot *slot_at(uint32_t number, struct chunk **in)
-{
-    struct chunk *c = atomic_load_explicit(&chunks[number / CHUNK_SLOTS], memory_order_acquire);
-    *in = c;
-    return c ? &c->slots[number % CHUNK_SLOTS] : NULL;
 }
 
 bool kvs_slab_take(struct kvs_slab *slab, uint32_t n,
@@ -120,9 +106,12 @@ bool kvs_slab_take(struct kvs_slab *slab, uint32_t n,
     while (enough && slab->free_count < n)
         enough = grow(slab);
     for (uint32_t i = 0; enough && i < n; i++) {
-        uint32_t number = slab->free_slots[--slab->free_count];
         struct chunk *c;
-        each(arg, i, slot_at(number, &c), number);
+        uint32_t number = slab->free_first;
+        struct kvs_slot *slot = slot_at(number, &c);
+        slab->free_first = (uint32_t)(uintptr_t)slot->io;
+        slab->free_count--;
+        each(arg, i, slot, number);
     }
     kvs_mutex_unlock(&slab->lock);
     return enough;
@@ -140,8 +129,9 @@ void kvs_slab_unlock(struct kvs_slab *slab)
 
 void kvs_slab_give(struct kvs_slab *slab, uint64_t token)
 {
-    if (slab->free_count < slab->free_room) /* always so, but in a child that was forked */
-        slab->free_slots[slab->free_count++] = KVS_TOKEN_SLOT(token);
+    struct chunk *c;
+    uint32_t number = KVS_TOKEN_SLOT(token);
+    push_free(slab, number, slot_at(number, &c));
 }
 
 struct kvs_slot *kvs_slot_of(uint64_t token, struct kvs_slab **slab)

@@ -30,7 +30,7 @@ static int teardown(void **state)
 
 static bool has_key(const kvs_mem *m, const char *key)
 {
-    return m->key_len == strlen(key) && memcmp(m->key, key, m->key_len) == 0;
+    return m->key_len == strlen(key) && memcmp(kvs_mem_key(m), key, m->key_len) == 0;
 }
 
 /* KVS-REQ-051 KVS-REQ-054 KVS-REQ-058 KVS-REQ-059: meta_info, else dev_id in decimal; also of dev_id 0 */
@@ -55,7 +55,7 @@ static void keys_of_registrations(void **state)
     expect_status(kvs_mem_register(e, KVS_MEM_OBJECT, &d, &m, &err), KVS_OK, &err);
     assert_int_equal(atomic_load(&toy.type), KVS_MEM_OBJECT); /* which the hook is told */
     assert_int_equal(m->key_len, 3);
-    assert_memory_equal(m->key, "a\0b", 3);
+    assert_memory_equal(kvs_mem_key(m), "a\0b", 3);
     deregistered(e, m);
 }
 
