@@ -267,7 +267,8 @@ static void two_keys_of_many(void **state)
     kvs_memtab_destroy(&t);
 }
 
-/* KVS-REQ-061: of 10,000 pieces of one value each is found by its address, without a walk over all each time.
+/* KVS-REQ-061 KVS-REQ-561: of 10,000 pieces of one value each is found by its address, without a walk over
+ * all each time.
  */
 static void pieces_of_one_key(void **state)
 {

@@ -132,8 +132,8 @@ static void refused_everywhere(const kvs_mem *stale)
     expect_status(kvs_mem_deregister(e, m, &err), KVS_NOT_FOUND, &err);
 }
 
-/* KVS-REQ-555: handles that went, with their slot there, in use by a neighbour, or with its memory given
- * back; and pointers into the table that are no handles. */
+/* KVS-REQ-555 KVS-REQ-560: handles that went, with their slot there, in use by a neighbour, or with its
+ * memory given back; and pointers into the table that are no handles. */
 static void stale_handles(void **state)
 {
     enum { EACH = 20000 };

@@ -836,9 +836,9 @@ struct kvs_xfer_req {
  *  - KVS_OK
  *  - KVS_INVALID_PARAM: what is given does not fit together: a NULL pointer, a count of 0, counts
  *    that differ, lengths of a pair that differ, a descriptor outside its registration or of
- *    another type, an empty key or one below the backend's least, a dev_id that stands for two
- *    keys, a local list with QUERY or REMOVE, unregistered memory where the backend needs it
- *    registered, unknown flags.
+ *    another type, a mem that is no registration of this engine, an empty key or one below the
+ *    backend's least, a dev_id that stands for two keys, a local list with QUERY or REMOVE,
+ *    unregistered memory where the backend needs it registered, unknown flags.
  *  - KVS_NOT_FOUND: a dev_id that is not registered with this memory type.
  *  - KVS_TOO_LARGE: a key (prefix included), a value or the batch is over a limit of the engine.
  *  - KVS_NOT_SUPPORTED: the backend has no such operation, memory type or ranged READ, or local
@@ -853,6 +853,7 @@ struct kvs_xfer_req {
  * KVS-REQ-075 KVS-REQ-076 KVS-REQ-077 KVS-REQ-078 KVS-REQ-079 KVS-REQ-080 KVS-REQ-082 KVS-REQ-083
  * KVS-REQ-084 KVS-REQ-085 KVS-REQ-100 KVS-REQ-101 KVS-REQ-102 KVS-REQ-103 KVS-REQ-106 KVS-REQ-368
  * KVS-REQ-392 KVS-REQ-419 KVS-REQ-424 KVS-REQ-426 KVS-REQ-430 KVS-REQ-551 KVS-REQ-552 KVS-REQ-553
+ * KVS-REQ-560 KVS-REQ-561
  */
 KVS_EXPORT int kvs_xfer_prep(kvs_engine *engine, const struct kvs_xfer_req *req, kvs_xfer **xfer,
                              struct kvs_error *err);
