@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The adapter: what the host calls a backend engine, on top of one kvs_engine. Its functions are in
- * engine.cpp (life), memory.cpp, prepare.cpp, transfer.cpp and query.cpp. */
+ * engine.cpp (life), memory.cpp, prepare.cpp, transfer.cpp, query.cpp and estimate.cpp. */
 #ifndef KVSLOT_NIXL_ENGINE_H
 #define KVSLOT_NIXL_ENGINE_H
 
@@ -49,6 +49,12 @@ class Engine final : public abi::BackendEngine
                          const abi::OptArgs *args) const override;
     abi::Status checkXfer(abi::BackendReq *req) const override;
     abi::Status releaseReqH(abi::BackendReq *req) const override;
+
+    abi::Status estimateXferCost(const abi::XferOp &op, const abi::MetaList &local,
+                                 const abi::MetaList &remote, const std::string &agent,
+                                 abi::BackendReq *const &req, std::chrono::microseconds &duration,
+                                 std::chrono::microseconds &margin, abi::CostMethod &method,
+                                 const abi::AgentArgs *args) const override;
 
     abi::Status queryMem(const abi::RegList &descs, std::vector<abi::QueryAnswer> &answers) const override;
 

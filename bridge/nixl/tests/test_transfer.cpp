@@ -306,6 +306,30 @@ static void test_query(void **)
     }
 }
 
+/* From what was measured: nothing before there is something, and more for more bytes. */
+static void test_estimate(void **)
+{
+    Pair h("thread");
+    BackendMD *key = h.add(mem_object, nullptr, 64, 1);
+    MetaList remote = list(mem_object, {desc(nullptr, 64, 1, key)});
+    std::chrono::microseconds small(-1), large(-1), margin(-1);
+    CostMethod method;
+    BackendReq *none = nullptr;
+    auto ask = [&](XferOp op, const MetaList &local, std::chrono::microseconds &to) {
+        return h->estimateXferCost(op, local, remote, self, none, to, margin, method, nullptr);
+    };
+    assert_is(ask(op_write, h.source(64), small), not_supported);
+    for (int i = 0; i < 100; i++)
+        assert_is(h.run(op_write, h.source(64), remote), success);
+    assert_is(ask(op_write, h.source(64), small), success);
+    assert_is(ask(op_write, list(mem_dram, {desc(from, 64 * 1000, 0, h.src)}), large), success);
+    assert_true(small.count() >= 0 && large.count() >= 500 * (small.count() - 1));
+    assert_true(margin.count() >= 0);
+    assert_is(method, CostMethod::by_backend);
+    assert_is(ask(op_read, h.source(64), small), not_supported);
+    assert_is(ask(static_cast<XferOp>(7), h.source(64), small), invalid_param);
+}
+
 int main()
 {
     const CMUnitTest tests[] = {
@@ -318,6 +342,7 @@ int main()
         cmocka_unit_test_setup(test_post_while_running, fresh),
         cmocka_unit_test_setup(test_foreign_requests, fresh),
         cmocka_unit_test_setup(test_query, fresh),
+        cmocka_unit_test_setup(test_estimate, fresh),
     };
     return cmocka_run_group_tests(tests, setup, nullptr);
 }
