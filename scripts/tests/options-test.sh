@@ -39,3 +39,9 @@ has "another value" "$out" "KVSLOT_LMDB is 'maybe'; it can be ON, OFF or AUTO"
 configure -DKVSLOT_TIMEOUT_MULTIPLIER=0
 is "multiplier 0: status" "$status" 1
 has "multiplier 0" "$out" "KVSLOT_TIMEOUT_MULTIPLIER is '0'; a whole number from 1 is needed"
+
+configure -DCMAKE_CXX_COMPILER=
+is "no C++ compiler, AUTO: status" "$status" 0
+has "no C++ compiler, AUTO" "$out" "kvslot: the NIXL plugins left out: libstdc++ was not found (Debian: apt-get install g++)"
+configure -DCMAKE_CXX_COMPILER= -DKVSLOT_NIXL=ON
+is "no C++ compiler, ON: status" "$status" 1

@@ -64,6 +64,55 @@ is "the program of README.md" "$out" "a block of the cache"
 try program/build/kit
 is "the version" "$out" "$(sed -n 's/^#define KVS_VERSION_TEXT "\(.*\)"/\1/p' "$prefix/include/kvslot/types.h")"
 
+# A NIXL plugin of another project's.
+if [ -e "$prefix/lib/libkvslot-nixl.a" ]; then
+  mkdir bridge
+  cat >bridge/CMakeLists.txt <<'EOF'
+cmake_minimum_required(VERSION 3.25)
+project(bridge LANGUAGES C CXX)
+find_package(kvslot REQUIRED COMPONENTS nixl)
+kvslot_add_nixl_plugin(NAME OTHER BACKEND mock)
+add_executable(look look.c)
+target_link_libraries(look PRIVATE ${CMAKE_DL_LIBS})
+EOF
+  cat >bridge/look.c <<'EOF'
+#include <dlfcn.h>
+#include <stdio.h>
+
+/* The table begins with the interface's number; its fourth and fifth members answer the plugin's name and version. */
+struct table {
+    int api;
+    void *create, *destroy;
+    const char *(*name)(void), *(*version)(void);
+};
+
+int main(int argc, char **argv)
+{
+    void *plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    struct table *(*init)(void);
+    if (!plugin || !(*(void **)&init = dlsym(plugin, "nixl_plugin_init")))
+        return printf("%s\n", dlerror()), 1;
+    return printf("%d %s %s\n", init()->api, init()->name(), init()->version()) < 0;
+}
+EOF
+  cmake -S bridge -B bridge/build -DCMAKE_PREFIX_PATH="$prefix" "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror" \
+    "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror" >>cmake.log
+  cmake --build bridge/build >>cmake.log
+  version=$(sed -n 's/^#define KVS_VERSION_TEXT "\(.*\)"/\1/p' "$prefix/include/kvslot/types.h")
+  for plugin in bridge/build/libplugin_OTHER.so "$prefix"/lib/kvslot/nixl/*.so; do
+    is "exports of ${plugin##*/}" "$(exported "$plugin" | sort | paste -sd' ')" "nixl_plugin_fini nixl_plugin_init"
+    name=${plugin##*/libplugin_}
+    try bridge/build/look "$(realpath "$plugin")"
+    is "${plugin##*/}" "$out" "1 ${name%.so} $version"
+  done
+  is "plugins for NIXL" "$(cd "$prefix/lib/kvslot/nixl" && echo *)" "libplugin_KVSLOT.so libplugin_LMDB.so"
+  printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(bridge C)' 'find_package(kvslot)' \
+    'kvslot_add_nixl_plugin(NAME X)' >bridge/CMakeLists.txt
+  try cmake -S bridge -B bridge/none -DCMAKE_PREFIX_PATH="$prefix"
+  is "a project without C++: status" "$status" 1
+  has "a project without C++" "$out" "the project has to enable the language CXX"
+fi
+
 # An unknown component, and a version from the future.
 for wanted in "kvslot REQUIRED COMPONENTS nothing" "kvslot 0.999 REQUIRED"; do
   mkdir -p refused
