@@ -75,6 +75,7 @@ static void newline_lists(void **state)
     close_engine(e);
 }
 
+/* KVS-REQ-076 KVS-REQ-078 KVS-REQ-082: an array, beside a remote list that nobody looks at */
 static void key_arrays(void **state)
 {
     (void)state;
@@ -126,6 +127,12 @@ static void offsets_of_parts(void **state)
     assert_int_equal(result_of(x, 2), KVS_OK);
     expect_text(text_of(x, 1), "4 bytes at offset 7, the value has 3");
     assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
+    a.req.offsets = NULL; /* without them each is the whole value */
+    x = prepared(e, &a);
+    assert_int_equal(run_xfer(x), KVS_MISMATCH);
+    expect_text(text_of(x, 0), "the value has 10 bytes; 4 were expected");
+    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
+    a.req.offsets = offsets;
     offsets[2] = UINT64_MAX - 3;
     unprepared(e, &a, KVS_INVALID_PARAM, "descriptor 2: offset 18446744073709551612 plus length 4 overflows");
     a.req.op = KVS_WRITE;

@@ -130,6 +130,7 @@ static void expect_list(kvs_engine *e, const char *prefix, const char *want, int
         at += len;
     }
     assert_int_equal(f.calls, calls);
+    assert_int_equal(strlen(f.text), strlen(want)); /* nothing stands before or behind a key */
 }
 
 static void list_all_ways(kvs_engine *bare, kvs_engine *e)

@@ -54,6 +54,16 @@ static void local_memory(void **state)
     ask_for(&a, KVS_WRITE, 1, NULL, 0); /* KVS-REQ-360: nothing at NULL is an empty value */
     assert_int_equal(run_ask(e, &a), KVS_OK);
     assert_true(toy_has("k0", 2));
+    /* The piece that is named, and not the start of its registration. */
+    kvs_mem *m = registered(e, KVS_MEM_DRAM, 1, NULL, ADDR(buf), 16);
+    char back[4];
+    memcpy(buf, "0123456789abcdef", 16);
+    ask_for(&a, KVS_WRITE, 1, buf, 4);
+    a.l[0] = (struct kvs_desc){.mem = m, .addr = ADDR(buf) + 8, .len = 4};
+    assert_int_equal(run_ask(e, &a), KVS_OK);
+    assert_int_equal(kvs_get(e, "k0", 2, back, 4, NULL), KVS_OK);
+    assert_memory_equal(back, "89ab", 4);
+    deregistered(e, m);
 }
 
 /* KVS-REQ-064 */
