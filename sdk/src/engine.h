@@ -66,6 +66,16 @@ struct kvs_text {
 /* Releasing a transfer and closing its engine may both want to call its unprep. */
 enum kvs_prepped { KVS_PREP_NONE, KVS_PREP_OWED, KVS_PREP_UNDOING };
 
+/* Lists of transfers that any of them can leave at once, by kind: a transfer is in one list of each. */
+enum kvs_list_kind { KVS_IN_AGAIN, KVS_IN_POOL, KVS_LIST_KINDS };
+struct kvs_list {
+    struct kvs_xfer *head, *tail;
+};
+struct kvs_link {
+    struct kvs_xfer *prev, *next;
+    bool in;
+};
+
 struct kvs_xfer {
     uint32_t magic;
     uint32_t count;        /* immutable after prep, as all to `word` */
@@ -98,16 +108,35 @@ struct kvs_xfer {
     enum kvs_prepped prepped;
     uint64_t deadline; /* of the last post, 0: none */
     uint64_t grace_end;
-    struct kvs_xfer *again_next;
-    bool again;
 
-    /* Guarded by pool.lock. */
-    struct kvs_xfer *pool_next;
-    uint32_t pool_index; /* the next io to hand out; count: none left */
-    bool pooled;
+    uint32_t pool_index; /* the next io to hand out; count: none left; guarded by pool.lock */
+
+    struct kvs_link link[KVS_LIST_KINDS]; /* each guarded by what guards its list */
 
     struct kvs_xfer *local_next; /* in a queue of one thread (turn.c), or in engine.deferred (engine.lock) */
 };
+
+/* At the list's end; `first`: at its beginning. */
+static inline void kvs_list_add(struct kvs_list *list, enum kvs_list_kind kind, struct kvs_xfer *x,
+                                bool first)
+{
+    struct kvs_xfer *prev = first ? NULL : list->tail, *next = first ? list->head : NULL;
+    x->link[kind] = (struct kvs_link){prev, next, true};
+    *(prev ? &prev->link[kind].next : &list->head) = x;
+    *(next ? &next->link[kind].prev : &list->tail) = x;
+}
+
+/* False: it was not in it. */
+static inline bool kvs_list_take(struct kvs_list *list, enum kvs_list_kind kind, struct kvs_xfer *x)
+{
+    struct kvs_link *link = &x->link[kind];
+    if (!link->in)
+        return false;
+    *(link->prev ? &link->prev->link[kind].next : &list->head) = link->next;
+    *(link->next ? &link->next->link[kind].prev : &list->tail) = link->prev;
+    link->in = false;
+    return true;
+}
 
 /* Transfers one behind the other, by local_next. */
 struct kvs_queue {
@@ -136,8 +165,8 @@ static inline struct kvs_xfer *kvs_queue_pop(struct kvs_queue *q)
 struct kvs_pool {
     kvs_mutex lock;
     kvs_cond work;
-    struct kvs_xfer *head, *tail; /* transfers with ios to hand out; guarded by lock, as all below */
-    uint64_t queued;              /* ios, or whole batches, that wait in the queue */
+    struct kvs_list list; /* transfers with ios to hand out; guarded by lock, as all below */
+    uint64_t queued;      /* ios, or whole batches, that wait in the queue */
     uint32_t threads, idle, max;
     bool stop;
     bool offer;         /* batches wait to be offered again, where submit may block */
@@ -175,7 +204,7 @@ struct kvs_engine {
     struct kvs_xfer *posted_head, *posted_tail;
     uint64_t posts;        /* so far */
     uint32_t cancels_owed; /* by transfers on that list */
-    struct kvs_xfer *again_head, *again_tail;
+    struct kvs_list again;
     bool again_busy;
     struct kvs_queue deferred; /* done functions for the service thread */
     kvs_cond service_work;

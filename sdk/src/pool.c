@@ -21,26 +21,6 @@ int kvs_pool_init(kvs_engine *e, uint32_t threads)
     return KVS_OK;
 }
 
-static void push(struct kvs_pool *p, struct kvs_xfer *x)
-{
-    x->pool_next = NULL;
-    if (p->tail)
-        p->tail->pool_next = x;
-    else
-        p->head = x;
-    p->tail = x;
-    x->pooled = true;
-}
-
-static struct kvs_xfer *pop(struct kvs_pool *p)
-{
-    struct kvs_xfer *x = p->head;
-    if ((p->head = x->pool_next) == NULL)
-        p->tail = NULL;
-    x->pooled = false;
-    return x;
-}
-
 struct worker {
     kvs_engine *e;
     void *priv;
@@ -101,7 +81,7 @@ static void work(struct worker *w)
     struct kvs_pool *p = &e->pool;
     kvs_mutex_lock(&p->lock);
     for (;;) {
-        while (!p->head && !p->offer && !p->stop) {
+        while (!p->list.head && !p->offer && !p->stop) {
             p->idle++;
             kvs_cond_wait(&p->work, &p->lock, KVS_NEVER);
             p->idle--;
@@ -113,14 +93,15 @@ static void work(struct worker *w)
             kvs_mutex_lock(&p->lock);
             continue;
         }
-        if (!p->head)
+        if (!p->list.head)
             break;
-        struct kvs_xfer *x = pop(p);
+        struct kvs_xfer *x = p->list.head;
+        kvs_list_take(&p->list, KVS_IN_POOL, x);
         uint32_t index = x->pool_index;
         p->queued--;
         x->pool_index = e->blocking ? index + 1 : x->count;
         if (x->pool_index < x->count)
-            push(p, x);
+            kvs_list_add(&p->list, KVS_IN_POOL, x, false);
         kvs_mutex_unlock(&p->lock);
         if (e->blocking)
             run_io(w, x, index);
@@ -166,7 +147,7 @@ int kvs_pool_add(struct kvs_xfer *x)
         return KVS_NO_MEMORY;
     }
     x->pool_index = 0;
-    push(p, x);
+    kvs_list_add(&p->list, KVS_IN_POOL, x, false);
     uint32_t wake = wanted < p->idle ? wanted : p->idle;
     if (wake > 1)
         kvs_cond_broadcast(&p->work);
@@ -190,16 +171,7 @@ void kvs_pool_take(struct kvs_xfer *x, uint32_t *from)
     struct kvs_pool *p = &x->engine->pool;
     *from = x->count;
     kvs_mutex_lock(&p->lock);
-    if (x->pooled) {
-        struct kvs_xfer **at = &p->head, *before = NULL;
-        while (*at != x) {
-            before = *at;
-            at = &before->pool_next;
-        }
-        *at = x->pool_next;
-        if (p->tail == x)
-            p->tail = before;
-        x->pooled = false;
+    if (kvs_list_take(&p->list, KVS_IN_POOL, x)) {
         *from = x->pool_index;
         p->queued -= x->engine->blocking ? x->count - x->pool_index : 1;
         x->pool_index = x->count;

@@ -101,18 +101,7 @@ static void taken(struct kvs_xfer *x)
 static void wait_again(struct kvs_xfer *x, bool first)
 {
     kvs_engine *e = x->engine;
-    x->again = true;
-    x->again_next = NULL;
-    if (first && e->again_head) {
-        x->again_next = e->again_head;
-        e->again_head = x;
-    } else {
-        if (e->again_tail)
-            e->again_tail->again_next = x;
-        else
-            e->again_head = x;
-        e->again_tail = x;
-    }
+    kvs_list_add(&e->again, KVS_IN_AGAIN, x, first);
     kvs_a64_add(&e->again_count, 1);
     kvs_service_kick(e);
 }
@@ -120,17 +109,8 @@ static void wait_again(struct kvs_xfer *x, bool first)
 bool kvs_again_take(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
-    if (!x->again)
+    if (!kvs_list_take(&e->again, KVS_IN_AGAIN, x))
         return false;
-    struct kvs_xfer **at = &e->again_head, *before = NULL;
-    while (*at != x) {
-        before = *at;
-        at = &before->again_next;
-    }
-    *at = x->again_next;
-    if (e->again_tail == x)
-        e->again_tail = before;
-    x->again = false;
     kvs_a64_sub(&e->again_count, 1);
     return true;
 }
@@ -297,7 +277,7 @@ void kvs_again_offer_here(kvs_engine *e)
     }
     e->again_busy = true;
     struct kvs_xfer *x;
-    while ((x = e->again_head) != NULL) {
+    while ((x = e->again.head) != NULL) {
         kvs_again_take(x);
         if (!kvs_xfer_hold(x)) /* completed, though its offer was answered AGAIN */
             continue;
@@ -307,7 +287,7 @@ void kvs_again_offer_here(kvs_engine *e)
         kvs_submit_late(x, true);
         kvs_a64_sub(&e->again_count, 1);
         kvs_mutex_lock(&e->lock);
-        bool again = x->again;
+        bool again = x->link[KVS_IN_AGAIN].in;
         kvs_mutex_unlock(&e->lock);
         kvs_xfer_drop(x, 1);
         kvs_mutex_lock(&e->lock);

@@ -225,11 +225,11 @@ static void *service_main(void *arg)
             call_owed(e);
             continue; /* it has waited for the backend */
         }
-        if (e->again_head) {
+        if (e->again.head) {
             kvs_mutex_unlock(&e->lock);
             kvs_again_offer(e);
             kvs_mutex_lock(&e->lock);
-            if (e->again_head)
+            if (e->again.head)
                 next = kvs_after(now, AGAIN_TICK) < next ? kvs_after(now, AGAIN_TICK) : next;
         }
         if (e->deferred.head || e->service_stop)
