@@ -97,6 +97,7 @@ static void shut(kvs_engine *e)
     kvs_memtab_free_all(e);
     kvs_call_close(e);
     kvs_a32_store(&e->closed, 1);
+    kvs_handle_remove(e);
     kvs_engine_unref(e);
 }
 
@@ -106,6 +107,7 @@ int kvs_engine_close(kvs_engine *e, uint64_t timeout_ns, struct kvs_error *err)
     if (rc == KVS_NOT_ALLOWED) {
         /* In a forked child neither the threads nor the store of its copy are its own. */
         e->magic = KVS_DEAD_MAGIC;
+        kvs_handle_remove(e);
         return KVS_OK;
     }
     if (rc != KVS_OK)
@@ -130,5 +132,6 @@ void kvs_engine_abandon(kvs_engine *e)
     if (kvs_engine_close(e, 0, &err) == KVS_OK)
         return;
     kvs_leaks_add(e);
+    kvs_handle_remove(e);
     kvs_log(KVS_LOG_ERROR, e->be->name, "engine abandoned with its memory and threads: %s", err.text);
 }

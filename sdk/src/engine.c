@@ -11,7 +11,7 @@
 
 int kvs_engine_usable(const kvs_engine *e)
 {
-    if (!e || e->magic != KVS_ENGINE_MAGIC)
+    if (!kvs_is_engine(e))
         return KVS_INVALID_PARAM;
     return kvs_epoch_is(e->epoch) ? KVS_OK : KVS_NOT_ALLOWED;
 }
@@ -46,7 +46,7 @@ void kvs_engine_unref(kvs_engine *e)
     free(e->tally);
     free(e->priv);
     e->magic = KVS_DEAD_MAGIC;
-    free(e);
+    kvs_handle_free(e, sizeof *e);
 }
 
 static uint64_t number(const kvs_engine *e, const char *name)
@@ -214,6 +214,7 @@ int kvs_engine_open(const char *target, const struct kvs_param_value *params, si
         kvs_engine_unref(e);
         return rc;
     }
+    kvs_handle_add(e);
     *engine = e;
     return KVS_OK;
 }
@@ -233,12 +234,12 @@ int kvs_engine_limits(const kvs_engine *e, struct kvs_limits *out)
 
 const struct kvs_backend *kvs_engine_backend(const kvs_engine *e)
 {
-    return e && e->magic == KVS_ENGINE_MAGIC ? e->be : NULL;
+    return kvs_is_engine(e) ? e->be : NULL;
 }
 
 uint64_t kvs_engine_violations(const kvs_engine *e)
 {
-    return e && e->magic == KVS_ENGINE_MAGIC ? kvs_slab_violations(e->slab) : 0;
+    return kvs_is_engine(e) ? kvs_slab_violations(e->slab) : 0;
 }
 
 int kvs_engine_progress(kvs_engine *e)

@@ -9,6 +9,7 @@
 #define KVS_SRC_ENGINE_H
 
 #include "err.h"
+#include "handles.h"
 #include "memtab.h"
 #include "params.h"
 #include "slab.h"
@@ -381,6 +382,15 @@ void kvs_posted_link(struct kvs_xfer *x); /* engine.lock held, as for the next *
 void kvs_posted_unlink(struct kvs_xfer *x);
 void kvs_engine_ref(kvs_engine *e);
 void kvs_engine_unref(kvs_engine *e);
+/* Is it a handle; without a look at a NULL, nor, in builds without NDEBUG, at one that was given back. */
+static inline bool kvs_is_engine(const kvs_engine *e)
+{
+    return e && kvs_handle_live(e, "an engine") && e->magic == KVS_ENGINE_MAGIC;
+}
+static inline bool kvs_is_xfer(const kvs_xfer *x)
+{
+    return x && kvs_handle_live(x, "a transfer") && x->magic == KVS_XFER_MAGIC;
+}
 /* KVS_OK, INVALID_PARAM or, in a forked child, NOT_ALLOWED. */
 int kvs_engine_usable(const kvs_engine *e);
 /* The same, with a text. */

@@ -82,6 +82,7 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
     p->io_step = l.io_step;
     p->bounce_at = base + l.bounce;
     p->bounce_end = p->bounce_at + (x->user ? p->bounce_bytes : 0);
+    kvs_handle_add(x);
     return x;
 }
 

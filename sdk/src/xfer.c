@@ -11,7 +11,7 @@
 
 int kvs_xfer_usable(const kvs_xfer *x)
 {
-    if (!x || x->magic != KVS_XFER_MAGIC)
+    if (!kvs_is_xfer(x))
         return KVS_INVALID_PARAM;
     return kvs_epoch_is(x->engine->epoch) ? KVS_OK : KVS_NOT_ALLOWED;
 }
@@ -73,7 +73,8 @@ static void free_memory(struct kvs_xfer *x)
         free(kvs_rec_at(x, i)->text);
     free(x->owned);
     x->magic = KVS_DEAD_MAGIC;
-    free(x);
+    kvs_handle_remove(x);
+    kvs_handle_free(x, KVS_XFER_HEAD + x->count * sizeof(struct kvs_rec));
 }
 
 void kvs_xfer_unprep(struct kvs_xfer *x)
@@ -216,7 +217,7 @@ const char *kvs_xfer_error(kvs_xfer *x)
 
 size_t kvs_xfer_count(const kvs_xfer *x)
 {
-    return x && x->magic == KVS_XFER_MAGIC ? x->count : 0;
+    return kvs_is_xfer(x) ? x->count : 0;
 }
 
 /* From inside the transfer's own done function: it is freed when that returns. */

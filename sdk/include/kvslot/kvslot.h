@@ -36,7 +36,10 @@
  *  - Functions answer a status (enum kvs_status): KVS_OK is 0, KVS_IN_PROG is 1, errors are
  *    negative.
  *  - A handle that is NULL or none of ours is KVS_INVALID_PARAM, never a crash. A handle that was
- *    given back is not valid any more.
+ *    given back is not valid any more. A library that is built without NDEBUG (the debug preset)
+ *    knows all its transfers and engines: there it answers KVS_INVALID_PARAM for one that was given
+ *    back, too, and for any other address, with a log line, as long as no new handle has got that
+ *    address. Registrations are looked for in their engine in every build.
  *  - `err` is the caller's and may be NULL. On an error it gets the status and a sentence for
  *    people; otherwise it is left alone.
  *  - Out pointers to handles and names are set on success and NULL on failure. What is optional may
@@ -84,7 +87,7 @@
  *
  * @since 0.1, as all that stands here
  * @par Contract
- * KVS-REQ-107 KVS-REQ-133 KVS-REQ-135 KVS-REQ-204 KVS-REQ-258 KVS-REQ-259 KVS-REQ-260 KVS-REQ-261
+ * KVS-REQ-107 KVS-REQ-133 KVS-REQ-135 KVS-REQ-136 KVS-REQ-204 KVS-REQ-258 KVS-REQ-259 KVS-REQ-260 KVS-REQ-261
  * KVS-REQ-262 KVS-REQ-263 KVS-REQ-264 KVS-REQ-265 KVS-REQ-266 KVS-REQ-269 KVS-REQ-270 KVS-REQ-271
  * KVS-REQ-275 KVS-REQ-276 KVS-REQ-277 KVS-REQ-294 KVS-REQ-295 KVS-REQ-296 KVS-REQ-360 KVS-REQ-386 KVS-REQ-391
  * KVS-REQ-450 KVS-REQ-451 KVS-REQ-452 KVS-REQ-453 KVS-REQ-454 KVS-REQ-455 KVS-REQ-456 KVS-REQ-458 KVS-REQ-516
