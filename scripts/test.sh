@@ -98,11 +98,18 @@ explore)
   seed=${KVSLOT_EXPLORE_SEED:-$(date +%s)}
   build release release
   build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
-  say "Exploring all schedules of up to 2 preemptions"
-  build/release/tests/explore --bound 2
+  # explore BUILD OPTION...: every scenario, as many at once as there are processors.
+  explore() {
+    local program=build/$1/tests/explore
+    shift
+    "$program" --list | sed 's/ .*//' | xargs -P "$jobs" -I{} "$program" --scenario {} "$@" | grep -v '^1 scenarios' |
+      awk '{ print; n += $2 } END { printf "%d schedules\n", n }'
+  }
+  say "Exploring the schedules of up to 2 preemptions"
+  explore release --bound 2 --limit 1000000
   say "Exploring at random; again with KVSLOT_EXPLORE_SEED=$seed"
-  build/release/tests/explore --random 20000 --seed "$seed"
-  build/asan/tests/explore --random 2000 --seed "$seed"
+  explore release --random 20000 --seed "$seed"
+  explore asan --random 2000 --seed "$seed"
   ;;
 wheels)
   need "${build_packages[@]}" g++ git libcmocka-dev python3 python3-pip

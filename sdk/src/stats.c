@@ -47,12 +47,11 @@ uint64_t kvs_latency_quantile(const uint64_t *latency, double share)
 }
 
 /* Where this thread begins. */
-static uint32_t own_shard(void)
+static uint32_t own_shard(struct kvs_tally *t)
 {
-    static kvs_a32 threads;
     static _Thread_local uint32_t mine; /* 0: not chosen yet */
     if (mine == 0)
-        mine = kvs_a32_add(&threads, 1) % KVS_STATS_SHARDS + 1;
+        mine = kvs_a32_add(&t->threads, 1) % KVS_STATS_SHARDS + 1;
     return mine - 1;
 }
 
@@ -75,7 +74,7 @@ static void leave(struct kvs_stats_shard *s)
 
 void kvs_tally_add(struct kvs_tally *t, const struct kvs_ended *end)
 {
-    struct kvs_stats_shard *s = enter(t, own_shard(), true);
+    struct kvs_stats_shard *s = enter(t, own_shard(t), true);
     struct kvs_op_stats *op = &s->op[end->op];
     op->transfers++;
     op->ios += end->ios;

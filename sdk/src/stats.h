@@ -24,6 +24,7 @@ struct kvs_stats_shard {
 struct kvs_tally {
     struct kvs_stats_shard shard[KVS_STATS_SHARDS];
     _Alignas(64) kvs_a64 abandoned;
+    kvs_a32 threads; /* that began here, to give each a shard of its own */
 };
 
 /* One post that has ended. */

@@ -3,6 +3,7 @@
 #include "model.h"
 #include "arena.h"
 #include "engine.h"
+#include "rules.h"
 #include "scheduler.h"
 
 #include <stdio.h>
@@ -11,104 +12,9 @@
 
 struct model model;
 
-static unsigned ios(void)
-{
-    return model.s->ios ? model.s->ios : 1;
-}
-
-static unsigned xfers(void)
-{
-    return model.s->xfers ? model.s->xfers : 1;
-}
-
 static unsigned number(const struct model_xfer *m)
 {
     return (unsigned)(m - model.at);
-}
-
-/* ---- Rules ---- */
-
-static bool legal(int status)
-{
-    unsigned may = model.s->may;
-    return status == KVS_OK || (status == KVS_CANCELED && (may & MAY_CANCEL)) ||
-           (status == KVS_TIMEOUT && (may & MAY_TIMEOUT)) ||
-           (status == model.s->refuses && (may & MAY_REFUSE));
-}
-
-/* A call has shown the transfer's end: KVS-REQ-200, nothing is open, and the result is one of its ios'. */
-static void look_at_result(struct model_xfer *m, int rc, bool in_done)
-{
-    unsigned n = number(m);
-    explore_note(m);
-    if (!legal(rc))
-        explore_fail("transfer %u ended with %s", n, kvs_status_name(rc));
-    if (rc == KVS_TIMEOUT && explore_now() < m->posted_at + m->x->engine->timeout)
-        explore_fail("transfer %u ended with TIMEOUT before its time was up", n);
-    if (m->owned && rc != KVS_TIMEOUT)
-        explore_fail("transfer %u shows %s, but the store has ios of it", n, kvs_status_name(rc));
-    if (!in_done && model.s->done && m->returned != m->accepted)
-        explore_fail("transfer %u shows its end after %u posts, with %u calls of its done function over", n,
-                     m->accepted, m->returned);
-    bool found = rc == KVS_OK || rc == KVS_TIMEOUT;
-    for (unsigned i = 0; i < ios(); i++) {
-        int status = 99;
-        kvs_xfer_result(m->x, i, &status, NULL, NULL);
-        found = found || status == rc;
-        if (!legal(status))
-            explore_fail("io %u of transfer %u ended with %s", i, n, kvs_status_name(status));
-        if (rc == KVS_OK && status != KVS_OK)
-            explore_fail("transfer %u is OK, but its io %u is %s", n, i, kvs_status_name(status));
-    }
-    if (!found)
-        explore_fail("transfer %u has %s, but none of its ios", n, kvs_status_name(rc));
-}
-
-/* Nobody can run but by time passing: whoever waits for a transfer that has ended was not woken. */
-static struct model_xfer *waits[EXPLORE_THREADS];
-
-static void on_idle(void)
-{
-    for (int i = 0; i < EXPLORE_THREADS; i++)
-        if (waits[i] && explore_asleep(i) && !waits[i]->gone && kvs_xfer_ended(waits[i]->x->word.v))
-            explore_fail("transfer %u has ended, but whoever waits for it was not woken", number(waits[i]));
-}
-
-static void done(kvs_xfer *x, int status, void *arg)
-{
-    struct model_xfer *m = arg;
-    explore_note(m);
-    m->started++;
-    if (m->abandoned)
-        explore_fail("a done function of transfer %u starts after it was abandoned", number(m));
-    if (m->started != m->returned + 1)
-        explore_fail("two done functions of transfer %u run at once", number(m));
-    if (m->x != x || kvs_xfer_check(x) != status)
-        explore_fail("check inside a done function of transfer %u does not give its result", number(m));
-    look_at_result(m, status, true);
-    explore_point("in its done function", m, true);
-    if (model.s->done == DONE_POSTS && m->reposts > 0) {
-        m->reposts--;
-        m->posts++;
-        int rc = kvs_xfer_post(x);
-        if (rc == KVS_IN_PROG) {
-            m->accepted++;
-            m->posted_at = explore_now(); /* or later */
-        } else if (!(rc == KVS_BUSY && status == KVS_TIMEOUT) && !(rc == KVS_NOT_ALLOWED && model.closing))
-            explore_fail("post in a done function answers %s", kvs_status_name(rc));
-    }
-    if (model.s->done == DONE_RELEASES) {
-        int rc = kvs_xfer_release(x, 0);
-        if (rc != KVS_OK && status != KVS_TIMEOUT)
-            explore_fail("release in a done function answers %s", kvs_status_name(rc));
-        m->gone = rc == KVS_OK;
-    }
-    if (model.s->done == DONE_ABANDONS) {
-        kvs_xfer_abandon(x);
-        m->gone = true;
-    }
-    m->returned++;
-    explore_point("at the end of its done function", m, true);
 }
 
 /* ---- Words ---- */
@@ -117,6 +23,7 @@ static void do_post(struct model_xfer *m)
 {
     m->accepted++; /* its done function may run inside */
     m->posts++;
+    m->poster = explore_self();
     uint64_t before = m->posted_at;
     m->posted_at = explore_now();
     explore_note(m);
@@ -136,18 +43,18 @@ static void do_post(struct model_xfer *m)
         m->accepted--;
         return;
     }
-    look_at_result(m, rc, false);
+    rules_result(m, rc, false);
 }
 
 static void do_wait(struct model_xfer *m)
 {
-    waits[explore_self()] = m;
+    model.waits[explore_self()] = m;
     int rc = kvs_xfer_wait(m->x, KVS_FOREVER);
-    waits[explore_self()] = NULL;
+    model.waits[explore_self()] = NULL;
     if (rc == KVS_IN_PROG)
         explore_fail("a wait without limit came back before transfer %u had ended", number(m));
     if (rc != KVS_NOT_POSTED || m->accepted)
-        look_at_result(m, rc, false);
+        rules_result(m, rc, false);
 }
 
 static bool do_look(struct model_xfer *m)
@@ -156,28 +63,29 @@ static bool do_look(struct model_xfer *m)
     if (rc == KVS_IN_PROG)
         return false;
     if (rc != KVS_NOT_POSTED || m->accepted)
-        look_at_result(m, rc, false);
+        rules_result(m, rc, false);
     return true;
 }
 
-static void given_back(struct model_xfer *m)
+static void free_memory(struct model_xfer *m)
 {
-    explore_note(m);
-    if (m->owned)
-        explore_fail("transfer %u was released, but the store has ios of it", number(m));
-    if (m->returned != m->started || (model.s->done && m->returned != m->accepted))
-        explore_fail("transfer %u was released after %u posts, with %u calls of its done function over",
-                     number(m), m->accepted, m->returned);
-    m->gone = true;
-    free(m->mem);
+    char *mem = m->mem;
     m->mem = NULL;
+    free(mem);
+}
+
+static void give_back(struct model_xfer *m)
+{
+    rules_given_back(m);
+    if (!m->reg)
+        free_memory(m);
 }
 
 static bool do_try(struct model_xfer *m)
 {
     int rc = kvs_xfer_release(m->x, 0);
     if (rc == KVS_OK)
-        given_back(m);
+        give_back(m);
     else if (rc != KVS_BUSY)
         explore_fail("release of transfer %u answers %s", number(m), kvs_status_name(rc));
     return rc == KVS_OK;
@@ -191,6 +99,52 @@ static void do_abandon(struct model_xfer *m)
     explore_note(m);
     if (m->returned != m->started)
         explore_fail("abandon of transfer %u has returned, but its done function has not", number(m));
+}
+
+/* A registration is counted from prep to release: KVS-REQ-080 and its like. */
+static void do_deregister(struct model_xfer *m)
+{
+    if (!m->reg)
+        return;
+    bool gone = m->gone && !model.s->done && !m->abandoned; /* else by whom, and when, is not known here */
+    int rc = kvs_mem_deregister(model.e, m->reg, NULL);
+    if (rc == KVS_OK) {
+        if (m->owned)
+            explore_fail("the memory of transfer %u was deregistered, but the store has ios of it",
+                         number(m));
+        m->reg = NULL;
+        free_memory(m);
+    } else if (rc != KVS_BUSY || gone) {
+        explore_fail("deregistering the memory of transfer %u answers %s", number(m), kvs_status_name(rc));
+    }
+}
+
+static void do_any(void)
+{
+    kvs_xfer *all[MODEL_XFERS] = {NULL};
+    size_t at = MODEL_XFERS;
+    bool some = false;
+    for (unsigned i = 0; i < model_xfers(model.s); i++)
+        if (!model.at[i].gone && model.at[i].posts > 0 && model.at[i].poster == explore_self()) {
+            all[i] = model.at[i].x;
+            some = true;
+        }
+    if (!some)
+        return;
+    int rc = kvs_xfer_wait_any(all, MODEL_XFERS, KVS_FOREVER, &at);
+    if (rc != KVS_OK || at >= MODEL_XFERS || !all[at])
+        explore_fail("a wait for any answers %s, place %zu", kvs_status_name(rc), at);
+    rc = kvs_xfer_check(all[at]);
+    if (rc == KVS_IN_PROG)
+        explore_fail("a wait for any came back for transfer %zu, which has not ended", at);
+    rules_result(&model.at[at], rc, false);
+}
+
+static int on_held(void *arg, const struct kvs_held *memory)
+{
+    (void)arg;
+    explore_touch(memory, sizeof *memory);
+    return 0;
 }
 
 static void do_close(uint64_t timeout)
@@ -230,10 +184,14 @@ static void on_xfer(const char *word, size_t len, struct model_xfer *m)
         explore_wait("its being given back", is_gone, m);
     if (IS("given"))
         explore_wait("the store's having it", is_given, m);
-    if (m->gone || IS("given"))
+    if (IS("dereg"))
+        do_deregister(m);
+    if (m->gone || IS("given") || IS("dereg"))
         return;
     if (IS("post"))
         do_post(m);
+    else if (IS("free"))
+        free_memory(m);
     else if (IS("wait"))
         do_wait(m);
     else if (IS("look"))
@@ -272,6 +230,13 @@ static void on_engine(const char *word, size_t len)
         model.dropped = true;
         kvs_engine_abandon(model.e);
         model.e = NULL;
+    } else if (IS("any")) {
+        do_any();
+    } else if (IS("held")) {
+        kvs_engine_held(model.e, on_held, NULL);
+    } else if (IS("stats")) {
+        struct kvs_stats stats = {.size = sizeof stats};
+        kvs_engine_stats(model.e, &stats);
     } else if (IS("progress")) {
         kvs_engine_progress(model.e);
     } else {
@@ -305,20 +270,25 @@ static void prepare(struct model_xfer *m)
     struct kvs_desc descs[MODEL_IOS];
     m->mem = malloc(MODEL_IOS * MODEL_LEN);
     m->reposts = model.s->reposts;
-    for (unsigned i = 0; i < ios(); i++) {
+    struct kvs_error err = {0, ""};
+    struct kvs_desc whole = {
+        .addr = (uint64_t)(uintptr_t)m->mem, .len = MODEL_IOS * MODEL_LEN, .dev_id = number(m)};
+    if (model.s->registered && kvs_mem_register(model.e, KVS_MEM_DRAM, &whole, &m->reg, &err) != KVS_OK)
+        explore_fail("register: %s", err.text);
+    for (unsigned i = 0; i < model_ios(model.s); i++) {
         snprintf(names[i], sizeof names[i], "%c%c", '0' + (int)number(m), '0' + (int)i);
         keys[i] = (struct kvs_key){names[i], 2};
-        descs[i] = (struct kvs_desc){.addr = (uint64_t)(uintptr_t)m->mem + i * MODEL_LEN, .len = MODEL_LEN};
+        descs[i] = (struct kvs_desc){
+            .mem = m->reg, .addr = (uint64_t)(uintptr_t)m->mem + i * MODEL_LEN, .len = MODEL_LEN};
     }
-    struct kvs_dlist local = {descs, ios(), 0, KVS_MEM_DRAM};
+    struct kvs_dlist local = {descs, model_ios(model.s), 0, KVS_MEM_DRAM};
     struct kvs_xfer_req req = {.size = sizeof req,
                                .op = KVS_READ,
                                .local = &local,
                                .keys = keys,
-                               .nkeys = ios(),
-                               .done = model.s->done ? done : NULL,
+                               .nkeys = model_ios(model.s),
+                               .done = model.s->done ? rules_done : NULL,
                                .arg = m};
-    struct kvs_error err = {0, ""};
     if (kvs_xfer_prep(model.e, &req, &m->x, &err) != KVS_OK)
         explore_fail("prep: %s", err.text);
 }
@@ -333,32 +303,9 @@ static void open_engine(void)
         explore_fail("open: %s", err.text);
 }
 
-/* Nothing is left, and each accepted post had its done call. */
-static void look_at_all(uint64_t violations)
-{
-    for (unsigned i = 0; i < xfers(); i++) {
-        struct model_xfer *m = &model.at[i];
-        if (model.s->done && m->returned != m->accepted && !m->abandoned)
-            explore_fail("transfer %u had %u posts, but %u calls of its done function", i, m->accepted,
-                         m->returned);
-        if (m->returned != m->started || m->returned > m->accepted)
-            explore_fail("transfer %u had %u posts, and %u calls of its done function", i, m->accepted,
-                         m->started);
-        if (m->owned)
-            explore_fail("the store has ios of transfer %u at the end", i);
-    }
-    uint64_t least = model.s->twice ? store_taken() : 0, most = least;
-    if (model.s->may & MAY_TIMEOUT) /* the vendor's thread may take longer than the grace: cancel is native */
-        for (unsigned i = 0; i < xfers(); i++)
-            most += model.at[i].posts;
-    if (violations < least || violations > most)
-        explore_fail("%llu violations were counted, and not %llu to %llu", (unsigned long long)violations,
-                     (unsigned long long)least, (unsigned long long)most);
-}
-
 static void free_rest(void)
 {
-    for (unsigned i = 0; i < xfers(); i++)
+    for (unsigned i = 0; i < model_xfers(model.s); i++)
         free(model.at[i].mem);
     const char *where = NULL;
     size_t left = arena_live(&where);
@@ -375,14 +322,13 @@ static void body(void *arg)
     const struct scenario *s = arg;
     int threads[3];
     memset(&model, 0, sizeof model);
-    memset(waits, 0, sizeof waits);
     model.s = s;
     store_begin(s);
     open_engine();
     kvs_engine *any = model.e;
     uint64_t before = kvs_engine_violations(any);
     struct kvs_slab *slab = any->slab;
-    for (unsigned i = 0; i < xfers(); i++)
+    for (unsigned i = 0; i < model_xfers(s); i++)
         prepare(&model.at[i]);
     store_start();
     for (model.callers = 1; model.callers < 3 && s->script[model.callers]; model.callers++)
@@ -392,13 +338,13 @@ static void body(void *arg)
     for (unsigned i = 1; i < model.callers; i++)
         explore_join(threads[i]);
     model.let_go = true;
-    for (unsigned i = 0; i < xfers(); i++)
+    for (unsigned i = 0; i < model_xfers(s); i++)
         while (!model.at[i].gone && !do_try(&model.at[i]))
             explore_spin();
     if (model.e)
         do_close(KVS_FOREVER);
     store_end(!model.dropped);
-    look_at_all(kvs_slab_violations(slab) - before);
+    rules_end(kvs_slab_violations(slab) - before);
     free_rest();
     if (model.dropped)
         explore_leave_threads();
@@ -406,7 +352,7 @@ static void body(void *arg)
 
 void model_run(void *scenario)
 {
-    explore_idle = on_idle;
+    explore_idle = rules_idle;
     explore_sync_reset();
     if (!explore_run(body, scenario))
         explore_fail("the engine is closed, but threads of it have not ended");

@@ -6,6 +6,11 @@
  * once cancel   asks for its cancel release  releases it, as often as that answers BUSY try      releases it
  * once, whatever that answers abandon  abandons it gone     waits until its done function has given it back
  *   given    waits until the store was given an io
+ *   dereg    ends the registration of its memory, unless that answers BUSY
+ *   free     frees its memory, which nobody may use any more
+ *   any      waits until one of those that it has posted has ended
+ *   held     lists the memory that is held
+ *   stats    reads the engine's statistics
  *   join     waits for the other callers' ends
  *   letgo    lets a store that holds its completions back go on
  *   nap      lets 2 ms pass
@@ -16,6 +21,8 @@
  */
 #ifndef KVS_TESTS_EXPLORE_MODEL_H
 #define KVS_TESTS_EXPLORE_MODEL_H
+
+#include "scheduler.h"
 
 #include <kvslot/backend.h>
 #include <kvslot/kvslot.h>
@@ -51,6 +58,7 @@ struct scenario {
     bool cancel_later; /* cancel has the vendor's thread complete them, and does not itself */
     bool twice;        /* there is a second vendor, which completes all that the first does */
     bool held_back;    /* until letgo */
+    bool registered;   /* memory is registered */
     bool wakes;        /* POLL: host->wake, and no descriptor */
     unsigned bound;    /* preemptions; 0: 2 */
 };
@@ -68,11 +76,13 @@ void model_warm_up(void);
 struct model_xfer {
     kvs_xfer *x;
     char *mem;
+    kvs_mem *reg;                         /* of mem, or NULL */
     unsigned accepted, started, returned; /* posts, and calls of the done function */
     unsigned posts;                       /* that were tried */
     unsigned reposts;                     /* left, for the done function */
     uint32_t owned;                       /* by the store: a bit for each io */
     bool gone, abandoned;                 /* given back; by abandon, which has returned */
+    int poster;                           /* the thread of its last post in a script */
     uint64_t posted_at;                   /* its last post, or a little before */
 };
 
@@ -83,8 +93,18 @@ struct model {
     struct model_xfer at[MODEL_XFERS];
     unsigned callers, ended; /* scripts, and of them those that have ended */
     bool let_go, closing, dropped;
+    struct model_xfer *waits[EXPLORE_THREADS]; /* what a thread waits for without limit, or NULL */
 };
 extern struct model model;
+
+static inline unsigned model_xfers(const struct scenario *s)
+{
+    return s->xfers ? s->xfers : 1;
+}
+static inline unsigned model_ios(const struct scenario *s)
+{
+    return s->ios ? s->ios : 1;
+}
 
 #define MODEL_LEN 8 /* bytes of each io's memory */
 

@@ -34,7 +34,7 @@ struct thread {
 
 const char *explore_where;
 void (*explore_idle)(void);
-bool explore_trace;
+bool explore_trace, explore_straight_on;
 
 /* Of the run; there is one real thread. */
 static struct thread threads[EXPLORE_THREADS];
@@ -209,7 +209,10 @@ static void time_comes(struct thread *t)
 static void turn(void)
 {
     struct ways w = {.n = 0};
-    if (threads[current].state == READY) {
+    bool ready = threads[current].state == READY;
+    if (ready && explore_straight_on)
+        return;
+    if (ready) {
         add(&w, current, false, 0);
         add_enabled(&w, 1);
         add_timers(&w, 1);
@@ -222,7 +225,7 @@ static void turn(void)
         add_forced(&w);
     else
         forced = 0;
-    const struct explore_way *way = &w.at[w.n > 1 ? explore_choose(w.at, w.n) : 0];
+    const struct explore_way *way = &w.at[w.n > 1 && !explore_straight_on ? explore_choose(w.at, w.n) : 0];
     struct thread *t = &threads[way->thread];
     if (way->timer)
         time_comes(t);
@@ -261,8 +264,10 @@ void explore_point(const char *what, const void *object, bool change)
 
 void explore_note(const void *object)
 {
-    if (running)
-        happened(current, object, true);
+    if (!running)
+        return;
+    changes++;
+    happened(current, object, true);
 }
 
 void explore_touch(const void *p, size_t n)
@@ -318,7 +323,7 @@ bool explore_sleep(const char *what, const void *object, uint64_t until)
     return !t->timed_out;
 }
 
-static void wake_all(const void *object, bool all)
+void explore_rouse(const void *object, bool all)
 {
     for (int i = 0; i < nthreads; i++) {
         struct thread *t = &threads[i];
@@ -330,9 +335,23 @@ static void wake_all(const void *object, bool all)
     }
 }
 
+bool explore_sleepers(const void *object)
+{
+    for (int i = 0; i < nthreads; i++)
+        if (threads[i].state == ASLEEP && threads[i].object == object)
+            return true;
+    return false;
+}
+
+void explore_wait_lock(const struct explore_mutex *m)
+{
+    threads[current].object = m;
+    block(LOCKING, "lock");
+}
+
 void explore_wake(const char *what, const void *object)
 {
-    wake_all(object, true);
+    explore_rouse(object, true);
     explore_point(what, object, true);
 }
 
@@ -406,107 +425,4 @@ bool explore_run(void (*body)(void *arg), void *arg)
         if (threads[i].state != ENDED)
             return false;
     return true;
-}
-
-/* ---- Locks and conditions ---- */
-
-#define MUTEX 0x4c4f434bu
-#define COND  0x434f4e44u
-
-static void check_magic(const void *p, size_t n, const uint32_t *magic, uint32_t expected)
-{
-    explore_touch(p, n);
-    if (*magic != expected)
-        explore_fail("use of a lock or condition that is none");
-}
-
-int explore_mutex_init(struct explore_mutex *m)
-{
-    *m = (struct explore_mutex){MUTEX, -1};
-    return 0;
-}
-
-void explore_mutex_destroy(struct explore_mutex *m)
-{
-    check_magic(m, sizeof *m, &m->magic, MUTEX);
-    if (m->owner >= 0)
-        explore_fail("a lock that is held was destroyed");
-    m->magic = 0;
-}
-
-bool explore_mutex_trylock(struct explore_mutex *m)
-{
-    check_magic(m, sizeof *m, &m->magic, MUTEX);
-    bool mine = m->owner < 0;
-    if (mine)
-        m->owner = current;
-    explore_point(mine ? "trylock" : "trylock (failed)", m, mine);
-    return mine;
-}
-
-/* Takes it, waiting for it as long as it takes, without a choice afterwards. */
-static void lock(struct explore_mutex *m)
-{
-    check_magic(m, sizeof *m, &m->magic, MUTEX);
-    if (m->owner == current && running)
-        explore_fail("deadlock: a lock is taken twice");
-    while (m->owner >= 0) {
-        threads[current].object = m;
-        block(LOCKING, "lock");
-        check_magic(m, sizeof *m, &m->magic, MUTEX);
-    }
-    m->owner = current;
-}
-
-void explore_mutex_lock(struct explore_mutex *m)
-{
-    lock(m);
-    explore_point("lock", m, true);
-}
-
-static void unlock(struct explore_mutex *m)
-{
-    check_magic(m, sizeof *m, &m->magic, MUTEX);
-    if (m->owner != current)
-        explore_fail("a lock is given back by one who has not got it");
-    m->owner = -1;
-}
-
-void explore_mutex_unlock(struct explore_mutex *m)
-{
-    unlock(m);
-    explore_point("unlock", m, true);
-}
-
-int explore_cond_init(struct explore_cond *c)
-{
-    c->magic = COND;
-    return 0;
-}
-
-void explore_cond_destroy(struct explore_cond *c)
-{
-    check_magic(c, sizeof *c, &c->magic, COND);
-    for (int i = 0; i < nthreads; i++)
-        if (threads[i].state == ASLEEP && threads[i].object == c)
-            explore_fail("a condition was destroyed with a thread that waits for it");
-    c->magic = 0;
-}
-
-void explore_cond_signal(struct explore_cond *c, bool all)
-{
-    check_magic(c, sizeof *c, &c->magic, COND);
-    wake_all(c, all);
-    explore_point(all ? "broadcast" : "signal", c, true);
-}
-
-void explore_cond_wait(struct explore_cond *c, struct explore_mutex *m, uint64_t until)
-{
-    check_magic(c, sizeof *c, &c->magic, COND);
-    unlock(m);
-    explore_note(m);
-    changes++;
-    explore_sleep("cond wait", c, until);
-    lock(m);
-    explore_note(m);
 }

@@ -65,6 +65,10 @@ void explore_cond_wait(struct explore_cond *c, struct explore_mutex *m, uint64_t
  * the events is set. Answers false where the time came. */
 bool explore_sleep(const char *what, const void *object, uint64_t until);
 void explore_wake(const char *what, const void *object);
+/* For locks.c, without a choice: wakes one or all; does anybody sleep there; until the lock may be free. */
+void explore_rouse(const void *object, bool all);
+bool explore_sleepers(const void *object);
+void explore_wait_lock(const struct explore_mutex *m);
 
 /* ---- What may be asked by a scenario ---- */
 
@@ -91,6 +95,8 @@ struct explore_way {
 };
 /* Of n > 1, the cheapest first. */
 int explore_choose(const struct explore_way *ways, int n);
+/* Set by it where the rest of the run was tried before: the first way, wherever there is one. */
+extern bool explore_straight_on;
 /* Steps of a run are shown. */
 extern bool explore_trace;
 

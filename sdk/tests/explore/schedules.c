@@ -28,7 +28,6 @@ static struct {
     uint32_t depth;  /* choices made in this run */
     uint32_t prefix; /* of them repeated */
     unsigned bound, spent;
-    bool known; /* the rest of this run was tried before */
     uint64_t count;
     /* RANDOM */
     uint64_t seed, state;
@@ -86,7 +85,7 @@ static int choose_all(const struct explore_way *ways, int n)
     int open = 0;
     while (open < n && now.spent + ways[open].cost <= now.bound)
         open++;
-    if (open == 0 || now.known)
+    if (open == 0)
         open = 1; /* what comes first costs nothing */
     int at = 0;
     if (now.depth < now.prefix) {
@@ -94,8 +93,8 @@ static int choose_all(const struct explore_way *ways, int n)
         if (now.path[now.depth].n != open)
             explore_fail("a schedule went another way when it was repeated: choice %u has %d ways, not %u",
                          now.depth, open, now.path[now.depth].n);
-    } else if (!now.known && been_here(state_of(ways, n), now.bound - now.spent)) {
-        now.known = true;
+    } else if (been_here(state_of(ways, n), now.bound - now.spent)) {
+        explore_straight_on = true;
         open = 1;
     }
     now.path[now.depth].n = (uint8_t)open;
@@ -155,7 +154,7 @@ static void run_one(void)
 {
     now.depth = 0;
     now.spent = 0;
-    now.known = false;
+    explore_straight_on = false;
     now.count++;
     now.s->run(now.s->arg);
 }
