@@ -23,12 +23,18 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
-#define ROOM   (1u << 22)
+#define ROOM   (1u << 24)
 #define GRAIN  16u
 #define GAP    32u  /* between blocks */
 #define FRESH  0xa5 /* in what malloc gives */
 #define FREED  0xdd
 #define BLOCKS 4096u
+#define MARKED 4096u /* bytes at the start of a block that get a pattern */
+
+static size_t marked(size_t size)
+{
+    return size < MARKED ? size : MARKED;
+}
 
 enum { OUTSIDE, LIVE, GONE };
 
@@ -93,7 +99,7 @@ const char *arena_check_freed(void)
         const unsigned char *c = (const unsigned char *)arena + b->at;
         if (!b->freed || b->size == 0)
             continue;
-        if (c[0] != FREED || memcmp(c, c + 1, b->size - 1) != 0)
+        if (c[0] != FREED || memcmp(c, c + 1, marked(b->size) - 1) != 0)
             return b->where ? b->where : "?";
     }
 #endif
@@ -119,7 +125,7 @@ static void *take(size_t align, size_t size, int fill)
     used = (uint32_t)(at + grains * GRAIN);
     memset(&state[at / GRAIN], LIVE, grains);
     UNPOISON(arena + at, size);
-    memset(arena + at, fill, size);
+    memset(arena + at, fill, fill == FRESH ? marked(size) : size);
     return arena + at;
 }
 
@@ -138,7 +144,7 @@ static void give(void *p)
         explore_fail(b ? "memory was freed twice" : "something that is no memory was freed");
     b->freed = true;
     b->where = explore_where;
-    memset(p, FREED, b->size);
+    memset(p, FREED, marked(b->size));
     memset(&state[b->at / GRAIN], GONE, (b->size + GRAIN - 1) / GRAIN);
     POISON(p, b->size);
     explore_point("free", p, true);
