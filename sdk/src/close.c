@@ -115,7 +115,7 @@ int kvs_engine_close(kvs_engine *e, uint64_t timeout_ns, struct kvs_error *err)
     if (kvs_turn_in_done())
         return kvs_err_set(err, KVS_NOT_ALLOWED, "an engine cannot be closed inside a done function");
     kvs_a32_store(&e->closing, 1);
-    uint64_t until = timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns);
+    uint64_t until = kvs_until(timeout_ns);
     uint32_t running = drain(e, until);
     if (running > 0)
         return kvs_err_set(err, KVS_BUSY, "%u transfers of backend '%s' are still running, held or abandoned",

@@ -68,7 +68,7 @@ struct kvs_text {
 enum kvs_prepped { KVS_PREP_NONE, KVS_PREP_OWED, KVS_PREP_UNDOING };
 
 /* Lists of transfers that any of them can leave at once, by kind: a transfer is in one list of each. */
-enum kvs_list_kind { KVS_IN_AGAIN, KVS_IN_POOL, KVS_LIST_KINDS };
+enum kvs_list_kind { KVS_IN_AGAIN, KVS_IN_POOL, KVS_IN_REAP, KVS_LIST_KINDS };
 struct kvs_list {
     struct kvs_xfer *head, *tail;
 };
@@ -88,6 +88,7 @@ struct kvs_xfer {
     void *done_arg;
     void *owned;    /* memory that is freed with it, or NULL; set by the one who gives the transfer back */
     bool deferred;  /* the done function runs on no thread of the backend's or the pool */
+    bool reap;      /* each of its posts that has ended is listed for kvs_engine_reap */
     uint64_t bytes; /* of its local memory */
     uint64_t
         *user; /* bounce: the caller's addresses, the ios have buffers of the transfer's own; else NULL */
@@ -207,6 +208,7 @@ struct kvs_engine {
     uint32_t cancels_owed; /* by transfers on that list */
     struct kvs_list again;
     bool again_busy;
+    struct kvs_list reap;      /* ended and not reaped yet, in the order of their ends */
     struct kvs_queue deferred; /* done functions for the service thread */
     kvs_cond service_work;
     kvs_thread service;
@@ -302,6 +304,12 @@ int kvs_xfer_status(const struct kvs_xfer *x);
 bool kvs_io_is_error(const struct kvs_xfer *x, int status);
 void kvs_io_text(struct kvs_rec *rec, uint32_t round, const char *fmt, va_list args) KVS_PRINTF(3, 0);
 
+/* When the time of a call of the user's ends. */
+static inline uint64_t kvs_until(uint64_t timeout_ns)
+{
+    return timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns);
+}
+
 static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
 {
     return &x->recs[i];
@@ -323,6 +331,12 @@ void kvs_again_offer(kvs_engine *e);
 void kvs_again_offer_here(kvs_engine *e);
 /* Takes a batch off the AGAIN list; engine.lock held. */
 bool kvs_again_take(struct kvs_xfer *x);
+
+/* ---- Reaping (reap.c); engine.lock held ---- */
+
+void kvs_reap_add(struct kvs_xfer *x);
+/* Takes it off the list; answers whether it was there. */
+bool kvs_reap_take(struct kvs_xfer *x);
 
 /* ---- Worker pool (pool.c) ---- */
 

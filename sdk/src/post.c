@@ -6,6 +6,7 @@
 struct before {
     uint64_t word, first_error;
     uint32_t round, marks;
+    bool reapable;
 };
 
 /* Makes all of the transfer ready for one more round; from here on it is running. */
@@ -34,8 +35,11 @@ static int begin(struct kvs_xfer *x, struct before *before)
     kvs_mutex_lock(&e->lock);
     kvs_again_take(x); /* only after a submit that answered AGAIN, but completed it all the same */
     kvs_posted_link(x);
+    before->reapable = kvs_reap_take(x);
     if (x->done)
         word = (word + 1) | KVS_W_DONE;
+    if (x->reap)
+        word |= KVS_W_TELL;
     /* Posted by its done function, it may have a waiter or be about to be abandoned, also only just now. */
     uint64_t seen = before->word;
     uint64_t keep = seen & KVS_W_COUNT ? KVS_W_WAITER | KVS_W_TELL | KVS_W_LEAVING : 0;
@@ -73,7 +77,7 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
     uint64_t counted = UINT64_C(1) + open + (x->done ? 1 : 0);
     uint64_t seen = kvs_a64_load(&x->word), next;
     do /* a cancel that has it in hand, on another thread, is then no end of it */
-        next = ((seen & ~KVS_W_DONE) | KVS_W_ENDED) - counted;
+        next = ((seen & ~(KVS_W_DONE | KVS_W_TELL)) | KVS_W_ENDED) - counted;
     while (!kvs_a64_cas(&x->word, &seen, next));
     while (kvs_a64_load(&x->word) & KVS_W_COUNT)
         kvs_yield();
@@ -81,6 +85,12 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
     kvs_a64_store(&x->first_error, before->first_error);
     kvs_a32_store(&x->marks, before->marks);
     kvs_a64_store(&x->word, before->word);
+    if (before->reapable) {
+        kvs_mutex_lock(&e->lock);
+        kvs_reap_add(x);
+        kvs_progress_ended_locked(e);
+        kvs_mutex_unlock(&e->lock);
+    }
     return true;
 }
 
@@ -192,7 +202,7 @@ int kvs_xfer_post(kvs_xfer *x)
         return KVS_BUSY;
     if (kvs_a32_load(&x->engine->closing))
         return KVS_NOT_ALLOWED;
-    bool has_done = x->done != NULL;
+    bool others = x->done || x->reap; /* may have taken it over when this is back */
     struct before before;
     rc = begin(x, &before);
     if (rc == KVS_OK && !x->engine->blocking && kvs_turn_add_post(x))
@@ -205,7 +215,7 @@ int kvs_xfer_post(kvs_xfer *x)
         kvs_settle_range(x, 0, x->count, rc, NULL);
     }
     kvs_turn_drop(x);
-    if (has_done) /* it may be gone already */
+    if (others)
         return KVS_IN_PROG;
     return kvs_xfer_ended(kvs_a64_load(&x->word)) ? kvs_xfer_status(x) : KVS_IN_PROG;
 }

@@ -68,6 +68,7 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
     x->done = p->req->done;
     x->done_arg = p->req->arg;
     x->deferred = (p->req->flags & KVS_XFER_DEFERRED) || (p->e->limits.flags & KVS_F_COMPLETE_DEFERRED);
+    x->reap = p->req->flags & KVS_XFER_REAP;
     x->batch = (struct kvs_batch){.size = sizeof x->batch,
                                   .op = p->req->op,
                                   .count = p->count,

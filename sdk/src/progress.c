@@ -147,9 +147,12 @@ static void wait_parked(struct kvs_xfer *x, uint64_t until)
 bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t until)
 {
     bool mine = false, found;
+    int spins = e->callers_poll ? 0 : KVS_SPINS;
     for (;;) {
         uint64_t told = kvs_a64_load(&e->told);
         found = look(arg);
+        for (; !found && spins > 0 && kvs_a64_load(&e->told) == told; spins--)
+            kvs_cpu_relax();
         if (found || (until != KVS_NEVER && kvs_now_ns() >= until))
             break;
         kvs_mutex_lock(&e->lock);
@@ -238,14 +241,10 @@ int kvs_xfer_wait_any(kvs_xfer *const *xfers, size_t n, uint64_t timeout_ns, siz
         return KVS_NOT_ALLOWED;
     struct any any = {xfers, n, 0};
     bool ended = has_ended(&any);
-    if (!ended && !kvs_a32_load(&e->closed)) {
+    if (!ended) {
         kvs_progress_once(e);
-        for (size_t i = 0; !(ended = has_ended(&any)) && timeout_ns > 0 && i < KVS_SPINS; i += n)
-            kvs_cpu_relax();
+        ended = timeout_ns > 0 ? kvs_engine_wait(e, has_ended, &any, kvs_until(timeout_ns)) : has_ended(&any);
     }
-    if (!ended && timeout_ns > 0)
-        ended = kvs_engine_wait(e, has_ended, &any,
-                                timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns));
     if (ended && index)
         *index = any.ended;
     return ended ? KVS_OK : KVS_IN_PROG;

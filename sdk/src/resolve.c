@@ -66,14 +66,25 @@ static int check_counts(struct kvs_prep *p, size_t local, size_t remote, const c
     return KVS_OK;
 }
 
+static int check_flags(struct kvs_prep *p)
+{
+    const struct kvs_xfer_req *req = p->req;
+    if (req->flags & ~(uint32_t)(KVS_XFER_DEFERRED | KVS_XFER_REAP))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "flags is %#x; only KVS_XFER_DEFERRED (%#x) and KVS_XFER_REAP (%#x) were expected",
+                           req->flags, KVS_XFER_DEFERRED, KVS_XFER_REAP);
+    if (req->done && (req->flags & KVS_XFER_REAP))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "KVS_XFER_REAP goes with no done function");
+    return KVS_OK;
+}
+
 int kvs_prep_check(struct kvs_prep *p)
 {
     const struct kvs_xfer_req *req = p->req;
     int rc = check_op(p);
     size_t local = 0;
-    if (rc == KVS_OK && (req->flags & ~(uint32_t)KVS_XFER_DEFERRED))
-        rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "flags is %#x; only KVS_XFER_DEFERRED (%#x) was expected",
-                         req->flags, KVS_XFER_DEFERRED);
+    if (rc == KVS_OK)
+        rc = check_flags(p);
     if (rc == KVS_OK && req->op >= KVS_QUERY && req->local)
         rc = kvs_err_set(p->err, KVS_INVALID_PARAM, "QUERY and REMOVE take no local list");
     if (rc == KVS_OK && req->op < KVS_QUERY) {

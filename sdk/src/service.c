@@ -92,6 +92,8 @@ static enum over end_held(struct kvs_xfer *x)
             "%s held",
             x->count, (uint32_t)(next & KVS_W_COUNT) - (next & KVS_W_STARTED ? 1 : 0),
             x->user ? "buffers of the SDK are" : "their memory is");
+    if (x->reap && !(seen & KVS_W_ABANDONED))
+        kvs_reap_add(x);
     if (seen & KVS_W_TELL)
         kvs_progress_ended_locked(x->engine);
     if (seen & KVS_W_WAITER)

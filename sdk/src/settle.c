@@ -169,8 +169,29 @@ static bool is_last(uint64_t word, uint64_t n)
     return !(word & KVS_W_ENDED) && (word & KVS_W_COUNT) - n == (word & KVS_W_DONE ? 1 : 0);
 }
 
-/* Takes n from the count, after the round's end has been dealt with where they are the last. An engine that
- * is told of the end has to stay a little longer than the transfer: *told is then counted in its refs. */
+/* The end of a round is about to be told: whoever sees it and frees the transfer waits for the lock, until
+ * all is done here. The engine has to stay a little longer than the transfer: this one is counted. */
+static kvs_engine *tell_begin(struct kvs_xfer *x, uint64_t word)
+{
+    kvs_engine *e = x->engine;
+    kvs_engine_ref(e);
+    kvs_mutex_lock(&e->lock);
+    if (x->reap && !(word & KVS_W_HELD))
+        kvs_reap_add(x);
+    return e;
+}
+
+/* The count has been taken; with ABANDONED in `word` the transfer is still there. */
+static void tell_end(kvs_engine *e, struct kvs_xfer *x, uint64_t word)
+{
+    if (word & KVS_W_ABANDONED)
+        kvs_reap_take(x);
+    kvs_progress_ended_locked(e);
+    kvs_mutex_unlock(&e->lock);
+}
+
+/* Takes n from the count, after the round's end has been dealt with where they are the last. *told: the
+ * engine that was told of the end, counted in its refs; or NULL. */
 static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **told)
 {
     *told = NULL;
@@ -183,10 +204,13 @@ static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **told)
             kvs_xfer_ending(x, false);
         }
         if ((seen & KVS_W_TELL) && (seen & KVS_W_COUNT) == n && !*told)
-            kvs_engine_ref(*told = x->engine);
+            *told = tell_begin(x, seen);
         if (kvs_a64_cas(&x->word, &seen, seen - n))
-            return seen;
+            break;
     }
+    if (*told)
+        tell_end(*told, x, seen);
+    return seen;
 }
 
 void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
@@ -198,8 +222,6 @@ void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
     if (left == 1 && (seen & KVS_W_DONE)) {
         done_due(x);
     } else if (left == 0) {
-        if (told)
-            kvs_progress_ended(told);
         if (seen & KVS_W_WAITER)
             kvs_park_wake(park);
         if ((seen & KVS_W_ABANDONED) && kvs_turn_inside())

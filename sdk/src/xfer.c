@@ -104,6 +104,7 @@ void kvs_xfer_free(struct kvs_xfer *x)
         return;
     }
     kvs_mutex_lock(&e->lock);
+    kvs_reap_take(x);
     kvs_xfer_unprep(x);
     kvs_mutex_unlock(&e->lock);
     kvs_mem_uncount(x);
@@ -153,7 +154,7 @@ int kvs_xfer_wait(kvs_xfer *x, uint64_t timeout_ns)
         return KVS_NOT_ALLOWED;
     progress(x);
     if (timeout_ns > 0 && !kvs_xfer_ended(kvs_a64_load(&x->word)))
-        kvs_progress_wait(x, timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns));
+        kvs_progress_wait(x, kvs_until(timeout_ns));
     return seen_status(x);
 }
 
@@ -248,7 +249,7 @@ int kvs_xfer_release(kvs_xfer *x, uint64_t timeout_ns)
         kvs_xfer_cancel(x);
         progress(x);
         if (timeout_ns > 0 && !kvs_turn_in_done())
-            kvs_progress_wait(x, timeout_ns == KVS_FOREVER ? KVS_NEVER : kvs_after(kvs_now_ns(), timeout_ns));
+            kvs_progress_wait(x, kvs_until(timeout_ns));
         if (is_running(x))
             return KVS_BUSY;
     }

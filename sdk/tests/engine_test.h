@@ -151,8 +151,8 @@ static inline struct kvs_mock_counts counts_of(const struct fixture *f)
 #define MAX_BATCH 64
 
 /* n descriptors of `each` bytes one behind the other in mem; mem is not looked at for QUERY and REMOVE. */
-static inline int prep_rc(kvs_engine *e, uint32_t op, uint32_t n, void *mem, size_t each, kvs_done_fn done,
-                          void *arg, kvs_xfer **x, struct kvs_error *err)
+static inline int prep_flags(kvs_engine *e, uint32_t op, uint32_t n, void *mem, size_t each, uint32_t flags,
+                             kvs_done_fn done, void *arg, kvs_xfer **x, struct kvs_error *err)
 {
     char names[MAX_BATCH][8];
     struct kvs_key keys[MAX_BATCH];
@@ -166,12 +166,19 @@ static inline int prep_rc(kvs_engine *e, uint32_t op, uint32_t n, void *mem, siz
     struct kvs_dlist local = {descs, n, 0, KVS_MEM_DRAM};
     struct kvs_xfer_req req = {.size = sizeof req,
                                .op = op,
+                               .flags = flags,
                                .local = op < KVS_QUERY ? &local : NULL,
                                .keys = keys,
                                .nkeys = n,
                                .done = done,
                                .arg = arg};
     return kvs_xfer_prep(e, &req, x, err);
+}
+
+static inline int prep_rc(kvs_engine *e, uint32_t op, uint32_t n, void *mem, size_t each, kvs_done_fn done,
+                          void *arg, kvs_xfer **x, struct kvs_error *err)
+{
+    return prep_flags(e, op, n, mem, each, 0, done, arg, x, err);
 }
 
 static inline kvs_xfer *prep_done(kvs_engine *e, uint32_t op, uint32_t n, void *mem, size_t each,

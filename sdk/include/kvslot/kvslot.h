@@ -58,8 +58,8 @@
  *    transfer are the caller's to serialise, but for kvs_xfer_cancel().
  *  - Done functions of an engine may run inside kvs_xfer_post(), kvs_xfer_check(), kvs_xfer_wait(),
  *    kvs_xfer_wait_any(), kvs_xfer_cancel(), kvs_xfer_release(), kvs_xfer_abandon(),
- *    kvs_engine_progress(), kvs_engine_close() and the calls for one key, on the thread that calls:
- *    hold no lock there that a done function takes.
+ *    kvs_engine_progress(), kvs_engine_reap(), kvs_engine_close() and the calls for one key, on the
+ *    thread that calls: hold no lock there that a done function takes.
  *  - An engine has threads of its own once they are needed: workers (parameter `threads`) where its
  *    backend is blocking, and a service thread that ends what is out of time and makes progress
  *    where no caller does. They block all signals. With `progress=thread` that thread alone polls
@@ -648,6 +648,36 @@ struct kvs_leaks {
  */
 KVS_EXPORT int kvs_engine_leaks(struct kvs_leaks *out);
 
+/**
+ * @brief Gives the transfers that have ended, of those prepared with KVS_XFER_REAP.
+ *
+ * Each post that has ended, well or not or held, is given once, in the order of the ends. Release
+ * and abandon take a transfer off the list, and so does a post that is accepted: who posts it again
+ * knows that it had ended. What is given is the caller's as before; kvs_xfer_check() has its
+ * result. Makes progress as kvs_engine_progress().
+ *
+ * @param[in]  engine      the engine
+ * @param[out] xfers       room for max handles; the caller's. Those that are given are no new ones
+ *                         and need no release of their own.
+ * @param[in]  max         most to give, at least 1
+ * @param[in]  timeout_ns  how long to wait for the first, in nanoseconds; 0: not at all
+ * @param[out] n           how many were given; 0 unless the answer is KVS_OK
+ * @par Threads
+ * Any, also several at once: each end is given to one of them. Done functions may run inside. No
+ * other thread may be about to release what may be given here.
+ * @return
+ *  - KVS_OK: n were given, at least 1.
+ *  - KVS_IN_PROG: there was none in this time.
+ *  - KVS_NOT_ALLOWED: with a timeout inside a done function; or the engine was opened before a
+ *    fork.
+ *  - KVS_INVALID_PARAM: no valid handle, xfers or n is NULL, or max is 0.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-214 KVS-REQ-301 KVS-REQ-305 KVS-REQ-322 KVS-REQ-323 KVS-REQ-324 KVS-REQ-327 KVS-REQ-329
+ */
+KVS_EXPORT int kvs_engine_reap(kvs_engine *engine, kvs_xfer **xfers, size_t max, uint64_t timeout_ns,
+                               size_t *n);
+
 /* ---- Memory ---- */
 
 /** A list of descriptors of one memory type. All of it stays the caller's. KVS-REQ-052 */
@@ -767,8 +797,8 @@ struct kvs_key {
  *
  * Inside it the transfer may be checked, posted again, released and abandoned, and calls on others
  * may be made; but whatever waits answers KVS_NOT_ALLOWED: kvs_xfer_wait(), kvs_xfer_wait_any(),
- * the calls for one key, kvs_engine_close(). Release does not wait there. Where it may release or abandon its
- * transfer, no other thread uses the handle after post.
+ * kvs_engine_reap() with a timeout, the calls for one key, kvs_engine_close(). Release does not wait there.
+ * Where it may release or abandon its transfer, no other thread uses the handle after post.
  *
  * @param[in] xfer    the transfer
  * @param[in] status  its result, as kvs_xfer_check() gives it
@@ -790,6 +820,9 @@ enum kvs_xfer_flag {
     /** A done function that would run on a worker or a thread of the store's library runs on the
      *  SDK's service thread instead. KVS-REQ-207 */
     KVS_XFER_DEFERRED = 1 << 0,
+    /** kvs_engine_reap() gives the transfer each time it has ended. Not with a done function.
+     *  KVS-REQ-322 KVS-REQ-328 */
+    KVS_XFER_REAP = 1 << 1,
 };
 
 /**
@@ -841,7 +874,8 @@ struct kvs_xfer_req {
  *    that differ, lengths of a pair that differ, a descriptor outside its registration or of
  *    another type, a mem that is no registration of this engine, an empty key or one below the
  *    backend's least, a dev_id that stands for two keys, a local list with QUERY or REMOVE,
- *    unregistered memory where the backend needs it registered, unknown flags.
+ *    unregistered memory where the backend needs it registered, unknown flags, KVS_XFER_REAP with
+ *    a done function.
  *  - KVS_NOT_FOUND: a dev_id that is not registered with this memory type.
  *  - KVS_TOO_LARGE: a key (prefix included), a value or the batch is over a limit of the engine.
  *  - KVS_NOT_SUPPORTED: the backend has no such operation, memory type or ranged READ, or local
@@ -855,8 +889,8 @@ struct kvs_xfer_req {
  * KVS-REQ-067 KVS-REQ-068 KVS-REQ-069 KVS-REQ-070 KVS-REQ-071 KVS-REQ-072 KVS-REQ-073 KVS-REQ-074
  * KVS-REQ-075 KVS-REQ-076 KVS-REQ-077 KVS-REQ-078 KVS-REQ-079 KVS-REQ-080 KVS-REQ-082 KVS-REQ-083
  * KVS-REQ-084 KVS-REQ-085 KVS-REQ-100 KVS-REQ-101 KVS-REQ-102 KVS-REQ-103 KVS-REQ-106 KVS-REQ-368
- * KVS-REQ-392 KVS-REQ-419 KVS-REQ-424 KVS-REQ-426 KVS-REQ-430 KVS-REQ-551 KVS-REQ-552 KVS-REQ-553
- * KVS-REQ-560 KVS-REQ-561
+ * KVS-REQ-328 KVS-REQ-392 KVS-REQ-419 KVS-REQ-424 KVS-REQ-426 KVS-REQ-430 KVS-REQ-551 KVS-REQ-552
+ * KVS-REQ-553 KVS-REQ-560 KVS-REQ-561
  */
 KVS_EXPORT int kvs_xfer_prep(kvs_engine *engine, const struct kvs_xfer_req *req, kvs_xfer **xfer,
                              struct kvs_error *err);
@@ -876,7 +910,8 @@ KVS_EXPORT int kvs_xfer_prep(kvs_engine *engine, const struct kvs_xfer_req *req,
  * @par Threads
  * Any, one call on the transfer at a time. Done functions may run inside.
  * @return
- *  - KVS_IN_PROG: accepted. With a done function always this, also where that has run already.
+ *  - KVS_IN_PROG: accepted. With a done function or KVS_XFER_REAP always this, also where the
+ *    transfer has ended already.
  *  - KVS_OK, or the transfer's error: accepted, and ended already.
  *  - KVS_BUSY: it is running, or held; nothing has changed.
  *  - KVS_NOT_ALLOWED: the engine is closing, the transfer was released inside its done function, a
