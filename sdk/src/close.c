@@ -48,7 +48,7 @@ static uint32_t drain(kvs_engine *e, uint64_t until)
     for (;;) {
         struct kvs_park *park;
         uint32_t ticket = 0;
-        kvs_progress_once(e);
+        kvs_engine_progress(e); /* also what is up to callers */
         cancel_all(e);
         kvs_mutex_lock(&e->lock);
         uint32_t n = count_running(e, &park, &ticket);
@@ -59,7 +59,8 @@ static uint32_t drain(kvs_engine *e, uint64_t until)
         /* One that is abandoned and at its end is being freed by another thread this moment: look again soon.
          */
         uint64_t tick = kvs_after(now, DRAIN_TICK);
-        uint64_t limit = (e->polls || !park) && tick < until ? tick : until;
+        bool soon = e->polls || kvs_a32_load(&e->handed) || !park;
+        uint64_t limit = soon && tick < until ? tick : until;
         if (park)
             kvs_park_wait(park, ticket, limit);
         else
@@ -92,6 +93,9 @@ static void shut(kvs_engine *e)
     kvs_service_stop(e);
     if (e->pool.thread)
         kvs_pool_stop(e);
+    kvs_mutex_lock(&e->lock);
+    kvs_fd_close(e);
+    kvs_mutex_unlock(&e->lock);
     undo_preps(e);
     kvs_memtab_uncount_all(e);
     kvs_memtab_free_all(e);
@@ -106,6 +110,7 @@ int kvs_engine_close(kvs_engine *e, uint64_t timeout_ns, struct kvs_error *err)
     int rc = kvs_engine_usable(e);
     if (rc == KVS_NOT_ALLOWED) {
         /* In a forked child neither the threads nor the store of its copy are its own. */
+        kvs_fd_close(e);
         e->magic = KVS_DEAD_MAGIC;
         kvs_handle_remove(e);
         return KVS_OK;

@@ -75,6 +75,7 @@ static kvs_engine *new_engine(const struct kvs_backend *be)
     e->magic = KVS_ENGINE_MAGIC;
     e->be = be;
     e->event_fd = -1;
+    e->fd.set = e->fd.event = e->fd.timer = e->fd.backend = -1;
     kvs_mutex_init(&e->serial_lock);
     kvs_mutex_init(&e->mem_lock);
     kvs_mutex_init(&e->lock);
@@ -129,7 +130,8 @@ static int choose_shape(kvs_engine *e)
     const struct kvs_backend *be = e->be;
     e->blocking = !be->submit || ((e->limits.flags & KVS_F_USE_BLOCKING) && be->put && be->get);
     e->polls = !e->blocking && be->poll && !(e->limits.flags & KVS_F_NO_POLL);
-    e->callers_poll = e->polls && number(e, "progress") == 0;
+    e->by_thread = number(e, "progress") != 0;
+    e->callers_poll = e->polls && !e->by_thread;
     if (e->blocking) { /* it is never called */
         e->limits.caps_native &= ~(uint64_t)KVS_CAP_CANCEL;
         e->limits.caps_none |= KVS_CAP_CANCEL;
@@ -245,7 +247,9 @@ uint64_t kvs_engine_violations(const kvs_engine *e)
 int kvs_engine_progress(kvs_engine *e)
 {
     int rc = kvs_engine_usable(e);
-    if (rc == KVS_OK)
+    if (rc == KVS_OK && kvs_a32_load(&e->tells))
+        kvs_fd_progress(e);
+    else if (rc == KVS_OK)
         kvs_progress_once(e);
     return rc;
 }

@@ -38,7 +38,7 @@ static int begin(struct kvs_xfer *x, struct before *before)
     before->reapable = kvs_reap_take(x);
     if (x->done)
         word = (word + 1) | KVS_W_DONE;
-    if (x->reap)
+    if (x->reap || kvs_a32_load(&e->tells))
         word |= KVS_W_TELL;
     /* Posted by its done function, it may have a waiter or be about to be abandoned, also only just now. */
     uint64_t seen = before->word;
@@ -113,7 +113,7 @@ static void wait_again(struct kvs_xfer *x, bool first)
     kvs_engine *e = x->engine;
     kvs_list_add(&e->again, KVS_IN_AGAIN, x, first);
     kvs_a64_add(&e->again_count, 1);
-    kvs_service_kick(e);
+    kvs_service_kick_locked(e);
 }
 
 bool kvs_again_take(struct kvs_xfer *x)

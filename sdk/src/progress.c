@@ -33,6 +33,7 @@ void kvs_owner_leave(kvs_engine *e)
     e->owned = false;
     if (e->owner_waiters > 0)
         kvs_cond_broadcast(&e->owner_left);
+    kvs_fd_unpark(e);
 }
 
 /* Makes the sleeping owner look again. */
@@ -48,10 +49,20 @@ void kvs_progress_kick(kvs_engine *e)
         wake_owner(e);
     if (e->owner_waiters > 0)
         kvs_cond_broadcast(&e->owner_left);
+    kvs_fd_owe(e);
     kvs_mutex_unlock(&e->lock);
 }
 
-void kvs_progress_ended_locked(kvs_engine *e)
+void kvs_owner_await(kvs_engine *e, uint64_t until)
+{
+    if (e->callers_poll && e->owned && e->owned_by_service)
+        wake_owner(e);
+    e->owner_waiters++;
+    kvs_cond_wait(&e->owner_left, &e->lock, until);
+    e->owner_waiters--;
+}
+
+void kvs_progress_look(kvs_engine *e)
 {
     kvs_a64_add(&e->told, 1);
     if (e->owned && kvs_thread_same(e->owner, kvs_thread_self()))
@@ -60,6 +71,12 @@ void kvs_progress_ended_locked(kvs_engine *e)
         wake_owner(e);
     if (e->owner_waiters > 0)
         kvs_cond_broadcast(&e->owner_left);
+}
+
+void kvs_progress_ended_locked(kvs_engine *e)
+{
+    kvs_progress_look(e);
+    kvs_fd_news(e);
 }
 
 void kvs_progress_ended(kvs_engine *e)
@@ -85,11 +102,19 @@ static void owner_sleep(kvs_engine *e, uint64_t until, bool failed)
         owner_sleep(e, until, true);
 }
 
+static int poll_as_owner(kvs_engine *e)
+{
+    int n = kvs_call_poll(e, POLL_EVENTS);
+    if (n != KVS_POLL_BUSY && kvs_a32_load(&e->handed))
+        kvs_fd_follow(e, n < 0);
+    return n;
+}
+
 void kvs_owner_turn(kvs_engine *e, uint64_t until)
 {
     if (kvs_a64_load(&e->again_count))
         kvs_again_offer(e);
-    int n = kvs_call_poll(e, POLL_EVENTS);
+    int n = poll_as_owner(e);
     if (n == KVS_POLL_BUSY)
         return;
     bool told = e->owner_told;
@@ -106,22 +131,25 @@ void kvs_owner_turn(kvs_engine *e, uint64_t until)
     kvs_mutex_unlock(&e->lock);
 }
 
-void kvs_progress_once(kvs_engine *e)
+bool kvs_progress_once(kvs_engine *e)
 {
     if (kvs_a64_load(&e->again_count))
         kvs_again_offer(e);
     if (!e->callers_poll)
-        return;
+        return true;
     kvs_a64_add(&e->polls_seen, 1);
     kvs_mutex_lock(&e->lock);
     bool mine = kvs_owner_try(e, false);
+    if (!mine)
+        kvs_fd_park(e);
     kvs_mutex_unlock(&e->lock);
     if (!mine)
-        return;
-    kvs_call_poll(e, POLL_EVENTS);
+        return true;
+    int n = poll_as_owner(e);
     kvs_mutex_lock(&e->lock);
     kvs_owner_leave(e);
     kvs_mutex_unlock(&e->lock);
+    return n != KVS_POLL_BUSY;
 }
 
 static void wait_parked(struct kvs_xfer *x, uint64_t until)
@@ -143,7 +171,8 @@ static void wait_parked(struct kvs_xfer *x, uint64_t until)
 }
 
 /* Waiting in the engine. An end is told with the lock held, and counted: one that comes after the look keeps
- * the waiter from its sleep, or wakes it. */
+ * the waiter from its sleep, or wakes it. What the service thread has handed over is done here too: the
+ * thread that waits may be the very one who would else make progress. */
 bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t until)
 {
     bool mine = false, found;
@@ -155,7 +184,12 @@ bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t
             kvs_cpu_relax();
         if (found || (until != KVS_NEVER && kvs_now_ns() >= until))
             break;
+        uint64_t next = KVS_NEVER;
         kvs_mutex_lock(&e->lock);
+        if (kvs_a32_load(&e->handed) && !kvs_turn_inside())
+            next = kvs_fd_duties(e);
+        if (until < next)
+            next = until;
         if (kvs_a64_load(&e->told) != told) {
             kvs_mutex_unlock(&e->lock);
             continue;
@@ -163,14 +197,10 @@ bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t
         if (e->callers_poll && (mine || (mine = kvs_owner_try(e, false)))) {
             kvs_mutex_unlock(&e->lock);
             kvs_a64_add(&e->polls_seen, 1);
-            kvs_owner_turn(e, until);
+            kvs_owner_turn(e, next);
             continue;
         }
-        if (e->callers_poll && e->owned_by_service)
-            wake_owner(e);
-        e->owner_waiters++;
-        kvs_cond_wait(&e->owner_left, &e->lock, until);
-        e->owner_waiters--;
+        kvs_owner_await(e, next);
         kvs_mutex_unlock(&e->lock);
     }
     if (mine) {
@@ -206,7 +236,7 @@ static bool has_ended(void *arg)
 
 void kvs_progress_wait(struct kvs_xfer *x, uint64_t until)
 {
-    if (!x->engine->callers_poll) {
+    if (!x->engine->callers_poll && !kvs_a32_load(&x->engine->handed)) {
         wait_parked(x, until);
         return;
     }

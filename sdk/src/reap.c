@@ -9,7 +9,10 @@ void kvs_reap_add(struct kvs_xfer *x)
 
 bool kvs_reap_take(struct kvs_xfer *x)
 {
-    return kvs_list_take(&x->engine->reap, KVS_IN_REAP, x);
+    if (!kvs_list_take(&x->engine->reap, KVS_IN_REAP, x))
+        return false;
+    kvs_fd_sync(x->engine);
+    return true;
 }
 
 /* What kvs_engine_reap was asked for, and has found so far. */
@@ -43,7 +46,7 @@ int kvs_engine_reap(kvs_engine *e, kvs_xfer **xfers, size_t max, uint64_t timeou
     if (timeout_ns > 0 && kvs_turn_in_done())
         return KVS_NOT_ALLOWED;
     struct reap r = {e, xfers, max, 0};
-    kvs_progress_once(e);
+    kvs_engine_progress(e);
     bool found = timeout_ns > 0 ? kvs_engine_wait(e, reap, &r, kvs_until(timeout_ns)) : reap(&r);
     *n = r.n;
     return found ? KVS_OK : KVS_IN_PROG;

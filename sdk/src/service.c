@@ -11,9 +11,21 @@
 #define COPY_TICK  KVS_MS(1) /* between looks at whether a value has been copied */
 #define POLL_TICK  KVS_MS(1) /* callers who have not polled for so long do not poll */
 
-void kvs_service_kick(kvs_engine *e)
+void kvs_service_kick_locked(kvs_engine *e)
 {
     kvs_cond_signal(&e->service_work);
+    kvs_fd_owe(e);
+}
+
+void kvs_service_kick(kvs_engine *e)
+{
+    if (!kvs_a32_load(&e->handed)) { /* should it be, this very moment: the thread passes it on */
+        kvs_cond_signal(&e->service_work);
+        return;
+    }
+    kvs_mutex_lock(&e->lock);
+    kvs_service_kick_locked(e);
+    kvs_mutex_unlock(&e->lock);
 }
 
 void kvs_xfer_cancel_soon(struct kvs_xfer *x)
@@ -25,7 +37,7 @@ void kvs_xfer_cancel_soon(struct kvs_xfer *x)
     if (x->posted && !x->cancel_owed) { /* else it has ended, or is held */
         x->cancel_owed = true;
         e->cancels_owed++;
-        kvs_service_kick(e);
+        kvs_service_kick_locked(e);
     }
     kvs_mutex_unlock(&e->lock);
 }
@@ -176,10 +188,14 @@ static void call_owed(kvs_engine *e)
     kvs_mutex_lock(&e->lock);
 }
 
+/* Done functions that came up where they may not run: those that are there now. */
 static void run_deferred(kvs_engine *e)
 {
+    const struct kvs_xfer *last = e->deferred.tail;
     struct kvs_xfer *x;
-    while ((x = kvs_queue_pop(&e->deferred)) != NULL) {
+    bool more = last;
+    while (more && (x = kvs_queue_pop(&e->deferred)) != NULL) {
+        more = x != last; /* it may be gone when it has run */
         kvs_mutex_unlock(&e->lock);
         kvs_turn_begin();
         kvs_done_run(x);
@@ -213,28 +229,44 @@ static uint64_t look_again(kvs_engine *e, uint64_t now, uint64_t *posts)
     return idle ? KVS_NEVER : kvs_after(now, e->timeout);
 }
 
+bool kvs_service_step(kvs_engine *e, uint64_t *now, uint64_t *next)
+{
+    *now = kvs_now_ns();
+    *next = KVS_NEVER;
+    run_deferred(e);
+    if (deadline_step(e, *now, next))
+        return true;
+    uint64_t tick = kvs_after(*now, AGAIN_TICK);
+    uint32_t owed = e->cancels_owed;
+    if (owed > 0) {
+        call_owed(e);
+        if (e->cancels_owed < owed)
+            return true;
+        *next = tick < *next ? tick : *next; /* the backend is busy still */
+    }
+    if (e->again.head) {
+        kvs_mutex_unlock(&e->lock);
+        kvs_again_offer(e);
+        kvs_mutex_lock(&e->lock);
+        if (e->again.head)
+            *next = tick < *next ? tick : *next;
+    }
+    return e->deferred.head != NULL;
+}
+
 static void *service_main(void *arg)
 {
     kvs_engine *e = arg;
     uint64_t seen = UINT64_MAX, posts = 0;
     kvs_mutex_lock(&e->lock);
     while (!e->service_stop) {
-        uint64_t now = kvs_now_ns(), next = KVS_NEVER;
-        run_deferred(e);
-        if (deadline_step(e, now, &next))
+        uint64_t now, next;
+        if (kvs_a32_load(&e->handed)) { /* whoever wakes it has not seen that yet */
+            kvs_cond_wait(&e->service_work, &e->lock, KVS_NEVER);
+            kvs_fd_owe(e);
             continue;
-        if (e->cancels_owed) {
-            call_owed(e);
-            continue; /* it has waited for the backend */
         }
-        if (e->again.head) {
-            kvs_mutex_unlock(&e->lock);
-            kvs_again_offer(e);
-            kvs_mutex_lock(&e->lock);
-            if (e->again.head)
-                next = kvs_after(now, AGAIN_TICK) < next ? kvs_after(now, AGAIN_TICK) : next;
-        }
-        if (e->deferred.head || e->service_stop)
+        if (kvs_service_step(e, &now, &next) || e->service_stop)
             continue;
         if (e->polls && e->posted_head) {
             poll_for_others(e, now, next, &seen);
@@ -255,6 +287,11 @@ static void *service_main(void *arg)
 int kvs_service_need(const struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
+    if (kvs_a32_load(&e->handed)) {
+        if (x->deadline)
+            kvs_fd_due(e, x->deadline);
+        return KVS_OK;
+    }
     bool needed = e->timeout || e->polls || x->deferred || !e->blocking;
     if (!needed)
         return KVS_OK;

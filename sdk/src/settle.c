@@ -147,7 +147,7 @@ static void done_due(struct kvs_xfer *x)
     if (x->deferred) {
         kvs_mutex_lock(&e->lock);
         kvs_queue_push(&e->deferred, x);
-        kvs_cond_signal(&e->service_work); /* it runs since the post */
+        kvs_service_kick_locked(e); /* the thread runs since the post, if it is to do it */
         kvs_mutex_unlock(&e->lock);
         return;
     }

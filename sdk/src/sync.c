@@ -5,8 +5,10 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 /* Process-wide: a bucket must outlive every object that was ever waited for. Zero is their start. */
@@ -82,4 +84,33 @@ int kvs_fds_wait(struct pollfd *fds, uint32_t n, uint64_t ns)
 {
     struct timespec t = kvs_timespec(ns);
     return ppoll(fds, n, &t, NULL);
+}
+
+int kvs_timer_open(void)
+{
+    return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+}
+
+void kvs_timer_set(int fd, uint64_t at)
+{
+    struct itimerspec when = {.it_value = kvs_timespec(at)};
+    if (at == KVS_NEVER)
+        when.it_value = (struct timespec){0, 0};
+    timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+int kvs_fds_open(void)
+{
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+bool kvs_fds_add(int set, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST;
+}
+
+void kvs_fds_remove(int set, int fd)
+{
+    epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL); /* it has left by itself where it was closed */
 }

@@ -202,6 +202,15 @@ void kvs_event_clear(int fd);
 /* As poll(), for at most `ns`. */
 int kvs_fds_wait(struct pollfd *fds, uint32_t n, uint64_t ns);
 
+/* A timer is readable from its point in time on, until it is cleared or set again; KVS_NEVER: not at all. */
+int kvs_timer_open(void);
+void kvs_timer_set(int fd, uint64_t at);
+/* A set is readable while one of the descriptors in it is. */
+int kvs_fds_open(void);
+/* False: it is none that can be slept on. One that is in the set already is fine. */
+bool kvs_fds_add(int set, int fd);
+void kvs_fds_remove(int set, int fd);
+
 /* ---- Parking: waiting for a word of memory that may be gone by the time the waker is done ---- */
 
 /*

@@ -87,7 +87,7 @@ static int hand_poll(void *eng, int max)
 static int hand_poll_fd(void *eng)
 {
     (void)eng;
-    return hand.bell;
+    return hand.mute ? -1 : hand.bell;
 }
 
 static void hand_unprep(void *eng, struct kvs_batch *batch)
@@ -134,6 +134,7 @@ void hand_reset(void)
     hand.on_submit = NULL;
     hand.on_cancel = NULL;
     hand.on_poll = NULL;
+    hand.mute = false;
     hand.taken = hand.answers = hand.answered = 0;
     pthread_mutex_unlock(&hand.lock);
     atomic_store(&hand.submits, 0);

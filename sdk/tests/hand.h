@@ -38,7 +38,8 @@ struct hand {
     atomic_uint polls_by_tests; /* of these polls, on threads that have set hand_is_test */
     atomic_uint inside;         /* calls that are in the backend now */
     atomic_uint together;       /* the most there were at once */
-    int bell;                   /* readable: poll has something to do */
+    bool mute; /* its bell is not shown, so that poll is called again and again; set in a quiet moment */
+    int bell;  /* readable: poll has something to do */
 };
 
 extern struct hand hand;

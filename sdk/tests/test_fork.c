@@ -82,6 +82,7 @@ static void test_handles(void **state)
         kvs_xfer *const all[] = {running, ended, fresh};
         struct kvs_limits limits = {.size = sizeof limits};
         size_t given;
+        int fd;
         for (int i = 0; i < 3; i++) {
             child_check(kvs_xfer_post(all[i]) == KVS_NOT_ALLOWED);
             child_check(kvs_xfer_check(all[i]) == KVS_NOT_ALLOWED);
@@ -92,6 +93,7 @@ static void test_handles(void **state)
         }
         child_check(kvs_engine_progress(f.e) == KVS_NOT_ALLOWED);
         child_check(kvs_engine_reap(f.e, &none, 1, LONG, &given) == KVS_NOT_ALLOWED);
+        child_check(kvs_engine_fd(f.e, &fd) == KVS_NOT_ALLOWED && fd == -1);
         child_check(kvs_engine_limits(f.e, &limits) == KVS_NOT_ALLOWED);
         child_check(kvs_mem_register(f.e, KVS_MEM_DRAM, &d, &more, NULL) == KVS_NOT_ALLOWED);
         child_check(prep_rc(f.e, KVS_WRITE, 1, memory, 16, NULL, NULL, &none, NULL) == KVS_NOT_ALLOWED);

@@ -26,6 +26,7 @@ static void test_null(void **state)
         expect_rc(kvs_xfer_wait(NULL, LONG), KVS_INVALID_PARAM);
         expect_rc(kvs_xfer_wait_any(NULL, 1, LONG, NULL), KVS_INVALID_PARAM);
         expect_rc(kvs_engine_reap(NULL, NULL, 0, LONG, NULL), KVS_INVALID_PARAM);
+        expect_rc(kvs_engine_fd(NULL, NULL), KVS_INVALID_PARAM);
         expect_rc(kvs_xfer_cancel(NULL), KVS_INVALID_PARAM);
         expect_rc(kvs_xfer_result(NULL, 0, NULL, NULL, NULL), KVS_INVALID_PARAM);
         expect_rc(kvs_xfer_release(NULL, 0), KVS_INVALID_PARAM);

@@ -473,7 +473,8 @@ KVS_EXPORT uint64_t kvs_engine_violations(const kvs_engine *engine);
  *
  * Not needed beside kvs_xfer_check(), kvs_xfer_wait() and kvs_xfer_release(), which do it too; nor
  * for time limits, and where nobody makes progress the service thread does. Never waits for the
- * store. With `progress=thread` it does not poll.
+ * store. With `progress=thread` it does not poll. Once kvs_engine_fd() was called it is needed: see
+ * there.
  *
  * @param[in] engine  the engine
  * @par Threads
@@ -485,7 +486,7 @@ KVS_EXPORT uint64_t kvs_engine_violations(const kvs_engine *engine);
  * @since 0.1
  * @par Contract
  * KVS-REQ-122 KVS-REQ-204 KVS-REQ-302 KVS-REQ-303 KVS-REQ-304 KVS-REQ-305 KVS-REQ-309 KVS-REQ-310
- * KVS-REQ-311
+ * KVS-REQ-311 KVS-REQ-320 KVS-REQ-321
  */
 KVS_EXPORT int kvs_engine_progress(kvs_engine *engine);
 
@@ -647,6 +648,48 @@ struct kvs_leaks {
  * KVS-REQ-293
  */
 KVS_EXPORT int kvs_engine_leaks(struct kvs_leaks *out);
+
+/**
+ * @brief The engine's own descriptor, for poll(), epoll and the like. Readable: make progress.
+ *
+ * It turns readable when transfers have ended, on whichever thread; while kvs_engine_reap() has one
+ * to give; when the backend wants to be polled; when a time limit passes; and when a done function,
+ * a batch that waits or a cancel is due. The caller then owes a kvs_engine_progress(), and after it
+ * looks at its transfers; both may find nothing. Who does no more than that gets every end and
+ * every time limit:
+ *
+ *     struct pollfd p = {.events = POLLIN};
+ *     kvs_engine_fd(e, &p.fd);
+ *     while (poll(&p, 1, -1) >= 0 && kvs_engine_progress(e) == KVS_OK)
+ *         look_at_transfers();
+ *
+ * From the first call on, for the rest of the engine's life, its service thread does nothing: it
+ * neither polls nor ends what is out of time, and done functions that would run on it run inside
+ * kvs_engine_progress(). Whoever waits, in kvs_xfer_wait(), in kvs_xfer_wait_any(), in
+ * kvs_engine_reap(), in the calls for one key or in release and close, does that work meanwhile;
+ * kvs_xfer_check() does not. With `progress=thread` the service thread goes on with all its work;
+ * the descriptor then only says that there is something to look at, and kvs_engine_progress() that
+ * it was seen.
+ *
+ * It is readable at once after the first call. What kvs_engine_progress() has seen does not make
+ * it readable again: where several threads sleep on it, whoever calls that looks for them all.
+ *
+ * @param[in]  engine  the engine
+ * @param[out] fd      the descriptor, the same at each call; -1 on failure. It stays the engine's,
+ *                     which closes it at kvs_engine_close(); only to be slept on.
+ * @par Threads
+ * Any. The first call waits for the service thread to stop polling.
+ * @return
+ *  - KVS_OK
+ *  - KVS_NO_MEMORY: no memory or descriptor for it.
+ *  - KVS_INVALID_PARAM: no valid handle, or fd is NULL.
+ *  - KVS_NOT_ALLOWED: the engine was opened before a fork.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-315 KVS-REQ-316 KVS-REQ-317 KVS-REQ-318 KVS-REQ-319 KVS-REQ-320 KVS-REQ-321 KVS-REQ-330
+ * KVS-REQ-331 KVS-REQ-332 KVS-REQ-333
+ */
+KVS_EXPORT int kvs_engine_fd(kvs_engine *engine, int *fd);
 
 /**
  * @brief Gives the transfers that have ended, of those prepared with KVS_XFER_REAP.
