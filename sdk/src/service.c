@@ -28,17 +28,24 @@ void kvs_service_kick(kvs_engine *e)
     kvs_mutex_unlock(&e->lock);
 }
 
+/* The backend was too busy for its cancel; false: it needs none any more. engine.lock held. */
+static bool owe_cancel(struct kvs_xfer *x)
+{
+    if (!x->posted || x->cancel_owed) /* it has ended, or is held */
+        return false;
+    x->cancel_owed = true;
+    x->engine->cancels_owed++;
+    return true;
+}
+
 void kvs_xfer_cancel_soon(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
     if (kvs_call_cancel(e, x))
         return;
     kvs_mutex_lock(&e->lock);
-    if (x->posted && !x->cancel_owed) { /* else it has ended, or is held */
-        x->cancel_owed = true;
-        e->cancels_owed++;
+    if (owe_cancel(x))
         kvs_service_kick_locked(e);
-    }
     kvs_mutex_unlock(&e->lock);
 }
 
@@ -183,7 +190,11 @@ static void call_owed(kvs_engine *e)
     if (!kvs_xfer_hold(x))
         return;
     kvs_mutex_unlock(&e->lock);
-    kvs_xfer_cancel_soon(x);
+    bool made = kvs_call_cancel(e, x);
+    kvs_mutex_lock(&e->lock);
+    if (!made)
+        (void)owe_cancel(x);
+    kvs_mutex_unlock(&e->lock);
     kvs_xfer_drop(x, 1);
     kvs_mutex_lock(&e->lock);
 }

@@ -118,6 +118,8 @@ HAND_TABLE(stiff, "hand-stiff", .thread_model = KVS_THREADS_PARALLEL, .caps_nati
            .caps_none = KVS_CAP_CANCEL);
 HAND_TABLE(serial, "hand-serial", .thread_model = KVS_THREADS_SERIAL, .cancel = hand_cancel,
            .caps_native = HAND_CAPS | KVS_CAP_CANCEL, .poll = hand_poll, .poll_fd = hand_poll_fd);
+HAND_TABLE(single, "hand-single", .thread_model = KVS_THREADS_SERIAL, .cancel = hand_cancel,
+           .caps_native = HAND_CAPS | KVS_CAP_CANCEL);
 HAND_TABLE(blocks, "hand-blocks", .thread_model = KVS_THREADS_PARALLEL, .cancel = hand_cancel,
            .caps_native = HAND_CAPS | KVS_CAP_CANCEL, .flags = KVS_F_SUBMIT_BLOCKS);
 HAND_TABLE(deferred, "hand-deferred", .thread_model = KVS_THREADS_PARALLEL, .cancel = hand_cancel,
@@ -125,7 +127,7 @@ HAND_TABLE(deferred, "hand-deferred", .thread_model = KVS_THREADS_PARALLEL, .can
 
 void hand_reset(void)
 {
-    const struct kvs_backend *const tables[] = {&table, &stiff, &serial, &blocks, &deferred};
+    const struct kvs_backend *const tables[] = {&table, &stiff, &serial, &single, &blocks, &deferred};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         assert_int_equal(kvs_backend_register(tables[i], NULL), KVS_OK);
     if (hand.bell < 0)

@@ -5,6 +5,7 @@
  *   hand           completes when told, has a native cancel
  *   hand-stiff     has no cancel
  *   hand-serial    one call at a time, polls
+ *   hand-single    one call at a time, does not poll
  *   hand-blocks    its submit may wait
  *   hand-deferred  no user code on the thread that completes
  */

@@ -155,6 +155,109 @@ static void test_service_stops(void **state)
     assert_int_equal(atomic_load(&hand.together), 1);
 }
 
+static sem_t polling, go_on;
+static atomic_bool let_on, too_soon;
+
+static int poll_slowly(void)
+{
+    sem_post(&polling);
+    while (sem_wait(&go_on) != 0)
+        ;
+    return 0;
+}
+
+static void *ask_main(void *arg)
+{
+    int fd;
+    if (kvs_engine_fd(arg, &fd) != KVS_OK || !atomic_load(&let_on))
+        atomic_store(&too_soon, true);
+    return NULL;
+}
+
+/* It is given when the service thread is out of its last poll. KVS-REQ-316 */
+static void test_asked_in_poll(void **state)
+{
+    pthread_t t;
+    (void)state;
+    hand_reset();
+    sem_init(&polling, 0, 0);
+    sem_init(&go_on, 0, 0);
+    atomic_store(&let_on, false);
+    atomic_store(&too_soon, false);
+    hand.on_poll = poll_slowly;
+    kvs_engine *e = open_engine("hand-serial");
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    hand_ring();
+    sem_take(&polling);
+    assert_int_equal(pthread_create(&t, NULL, ask_main, e), 0);
+    eventually(kvs_a32_load(&e->handed));
+    for (int i = 0; i < 20; i++)
+        pause_briefly(); /* time to come back too soon */
+    atomic_store(&let_on, true);
+    sem_post(&go_on);
+    assert_int_equal(pthread_join(t, NULL), 0);
+    assert_false(atomic_load(&too_soon));
+    hand.on_poll = end_oldest;
+    hand_ring();
+    expect_rc(end_by_loop(e, fd_of(e), x), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
+static void cancels_oldest(struct kvs_batch *batch)
+{
+    hand_end(batch, 0, KVS_CANCELED);
+}
+
+static int submit_slowly(struct kvs_batch *batch)
+{
+    sem_post(&polling);
+    while (sem_wait(&go_on) != 0)
+        ;
+    hand_end(batch, 0, KVS_OK);
+    return KVS_OK;
+}
+
+static void *post_main(void *arg)
+{
+    (void)kvs_xfer_post(arg);
+    return NULL;
+}
+
+/* A cancel that the busy backend could not have is made by the caller, once it can. KVS-REQ-321 KVS-REQ-254
+ */
+static void test_owed_cancel(void **state)
+{
+    pthread_t t;
+    hand_reset();
+    sem_init(&polling, 0, 0);
+    sem_init(&go_on, 0, 0);
+    hand.on_cancel = cancels_oldest;
+    kvs_engine *e = open_engine(*state);
+    int fd = fd_of(e);
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16), *busy = prep(e, KVS_WRITE, 1, memory[1], 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    expect_quiet(e, fd);
+    hand.on_submit = submit_slowly;
+    assert_int_equal(pthread_create(&t, NULL, post_main, busy), 0);
+    sem_take(&polling);
+    expect_rc(kvs_xfer_cancel(x), KVS_OK);
+    for (int i = 0; i < 5; i++)
+        round_of(e, fd); /* it wakes the caller until it is made */
+    assert_int_equal(atomic_load(&hand.cancels), 0);
+    sem_post(&go_on);
+    while (atomic_load(&hand.cancels) == 0)
+        round_of(e, fd);
+    expect_rc(end_by_loop(e, fd, x), KVS_CANCELED);
+    assert_int_equal(pthread_join(t, NULL), 0);
+    expect_rc(end_by_loop(e, fd, busy), KVS_OK);
+    release(x);
+    release(busy);
+    expect_quiet(e, fd);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 /* Nothing is ended for want of time but by a caller; both the time and the grace wake it. KVS-REQ-317
  * KVS-REQ-319 KVS-REQ-321 */
 static void test_deadlines(void **state)
@@ -303,8 +406,9 @@ static void test_backend_fd(void **state)
     kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
     for (int round = 0; round < 12; round++) {
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
-        if (round % 4 == 1) { /* no caller has polled since: it becomes known by that */
-            close(hand.bell);
+        int old = hand.bell;
+        if (round % 4 == 1) { /* the one before is readable, and nobody's any more */
+            hand_ring();
             hand.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
         } else if (round % 4 == 2) {
             int other = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -321,6 +425,8 @@ static void test_backend_fd(void **state)
         expect_rc(end_by_loop(e, fd, x), KVS_OK);
         hand.mute = false;
         expect_quiet(e, fd);
+        if (old != hand.bell)
+            close(old);
     }
     release(x);
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
@@ -431,6 +537,9 @@ int main(void)
         EACH_MODEL(test_asked_late),
         EACH_MODEL(test_reap),
         cmocka_unit_test(test_service_stops),
+        cmocka_unit_test(test_asked_in_poll),
+        {"test_owed_cancel (polls)", test_owed_cancel, NULL, NULL, (char[]){"hand-serial"}},
+        {"test_owed_cancel", test_owed_cancel, NULL, NULL, (char[]){"hand-single"}},
         EACH_MODEL(test_deadlines),
         EACH_MODEL(test_waiters_keep_time),
         EACH_MODEL(test_deferred),

@@ -12,12 +12,6 @@ enum { N = 6 };
 
 static unsigned char memory[16][16];
 
-/* A look that makes no progress, as check would. */
-static bool has_ended(kvs_xfer *x)
-{
-    return kvs_xfer_ended(kvs_a64_load(&x->word));
-}
-
 static atomic_uint dones;
 
 static void count_done(kvs_xfer *x, int status, void *arg)
