@@ -24,7 +24,8 @@ struct loop *loop_prep(const struct loop_pair *pairs, uint32_t count)
     size_t bytes = 0, head = (sizeof(struct loop) + 63) & ~(size_t)63;
     for (uint32_t i = 0; i < count; i++)
         bytes += pairs[i].mem->key_len;
-    char *base = malloc(head + count * sizeof(struct loop_rec) + bytes);
+    size_t room = head + count * sizeof(struct loop_rec) + bytes;
+    char *base = aligned_alloc(64, (room + 63) & ~(size_t)63);
     if (!base)
         return NULL;
     struct loop *l = (struct loop *)(void *)base;

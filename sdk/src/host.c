@@ -37,7 +37,7 @@ static void too_late(struct kvs_slab *slab, uint64_t token, int status)
 }
 
 /* Only the one who disarms the slot may look at the io: for all others it may be gone. */
-static void complete_token(uint64_t token, int rc, bool vendor)
+static inline __attribute__((always_inline)) void complete_token(uint64_t token, int rc, bool vendor)
 {
     struct kvs_slab *slab;
     struct kvs_slot *slot = kvs_slot_of(token, &slab);

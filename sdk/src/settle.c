@@ -213,9 +213,8 @@ static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **told)
     return seen;
 }
 
-void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
+static void drop(struct kvs_xfer *x, uint64_t n)
 {
-    struct kvs_park *park = kvs_park_of(x);
     kvs_engine *told;
     uint64_t seen = count_down(x, n, &told);
     uint64_t left = (seen & KVS_W_COUNT) - n;
@@ -223,7 +222,7 @@ void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
         done_due(x);
     } else if (left == 0) {
         if (seen & KVS_W_WAITER)
-            kvs_park_wake(park);
+            kvs_park_wake(kvs_park_of(x)); /* which does not look at it */
         if ((seen & KVS_W_ABANDONED) && kvs_turn_inside())
             kvs_turn_add_free(x);
         else if (seen & KVS_W_ABANDONED)
@@ -231,6 +230,22 @@ void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
     }
     if (told)
         kvs_engine_unref(told);
+}
+
+/* One of many: whoever takes it from the count has nothing else to do. */
+static bool drop_one_of_many(struct kvs_xfer *x)
+{
+    uint64_t seen = kvs_a64_load(&x->word);
+    while ((seen & KVS_W_COUNT) > 2) /* fewer, and it may be the last but for the done function */
+        if (kvs_a64_cas(&x->word, &seen, seen - 1))
+            return true;
+    return false;
+}
+
+void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n)
+{
+    if (n != 1 || !drop_one_of_many(x))
+        drop(x, n);
 }
 
 bool kvs_xfer_hold(struct kvs_xfer *x)

@@ -142,17 +142,6 @@ struct kvs_slot *kvs_slot_of(uint64_t token, struct kvs_slab **slab)
     return slot;
 }
 
-uint64_t kvs_slot_arm(struct kvs_slot *slot, uint64_t token)
-{
-    /* A generation has the token's upper 36 bits; it comes round after 6e10 posts of one slot. */
-    uint64_t gen = (kvs_a64_load_relaxed(&slot->state) >> 1) + 1;
-    gen &= UINT64_MAX >> KVS_TOKEN_SLOT_BITS;
-    if (gen == 0)
-        gen = 1;
-    kvs_a64_store(&slot->state, gen << 1 | 1);
-    return gen << KVS_TOKEN_SLOT_BITS | KVS_TOKEN_SLOT(token);
-}
-
 bool kvs_slot_disarm(struct kvs_slot *slot, uint64_t token)
 {
     uint64_t gen = token >> KVS_TOKEN_SLOT_BITS;

@@ -41,7 +41,17 @@ void kvs_slab_unlock(struct kvs_slab *slab);
 struct kvs_slot *kvs_slot_of(uint64_t token, struct kvs_slab **slab);
 
 /* Arms a slot for one completion and answers the token for it. */
-uint64_t kvs_slot_arm(struct kvs_slot *slot, uint64_t token);
+static inline uint64_t kvs_slot_arm(struct kvs_slot *slot, uint64_t token)
+{
+    /* A generation has the token's upper 36 bits; it comes round after 6e10 posts of one slot. */
+    uint64_t gen = (kvs_a64_load_relaxed(&slot->state) >> 1) + 1;
+    gen &= UINT64_MAX >> KVS_TOKEN_SLOT_BITS;
+    if (gen == 0)
+        gen = 1;
+    kvs_a64_store(&slot->state, gen << 1 | 1);
+    return gen << KVS_TOKEN_SLOT_BITS | KVS_TOKEN_SLOT(token);
+}
+
 /* Settles: true for exactly one caller of those that name this arming. */
 bool kvs_slot_disarm(struct kvs_slot *slot, uint64_t token);
 bool kvs_slot_armed(const struct kvs_slot *slot);
