@@ -4,6 +4,7 @@
 #include "backends.h"
 #include "epoch.h"
 #include "once.h"
+#include "span.h"
 #include "stats.h"
 
 #include <stdlib.h>
@@ -192,6 +193,8 @@ int kvs_engine_open(const char *target, const struct kvs_param_value *params, si
     *engine = NULL;
     if (nparams > 0 && !params)
         return kvs_err_set(err, KVS_INVALID_PARAM, "%zu parameters at NULL", nparams);
+    if (!kvs_array_fits(params, nparams, sizeof *params, sizeof *params))
+        return kvs_err_set(err, KVS_INVALID_PARAM, "%zu parameters are beyond the end of memory", nparams);
     const struct kvs_backend *be;
     int rc = kvs_backend_find(target, &be, err);
     if (rc != KVS_OK)

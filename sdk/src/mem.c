@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "epoch.h"
 #include "log.h"
+#include "span.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static int check_desc(kvs_engine *e, uint32_t type, const struct kvs_desc *d, si
         return kvs_err_set(err, KVS_INVALID_PARAM,
                            "address %#llx plus length %llu is beyond the end of memory",
                            (unsigned long long)d->addr, (unsigned long long)d->len);
-    uint64_t whole = (uint64_t)e->prefix_len + key_len;
+    uint64_t whole = kvs_add_most(e->prefix_len, key_len);
     if (whole > UINT32_MAX || (e->limits.max_key && whole > e->limits.max_key))
         return kvs_err_set(
             err, KVS_TOO_LARGE, "the key has %llu bytes with its prefix; backend '%s' takes at most %u",
@@ -190,6 +191,12 @@ int kvs_mem_register_list(kvs_engine *e, const struct kvs_dlist *list, kvs_mem *
 {
     if (!mems)
         return kvs_err_set(err, KVS_INVALID_PARAM, "array for the registrations is NULL");
+    size_t stride = list && list->stride ? list->stride : sizeof(struct kvs_desc);
+    if (list && (!kvs_array_fits(mems, list->count, sizeof *mems, sizeof *mems) ||
+                 !kvs_array_fits(list->descs, list->count, stride, sizeof(struct kvs_desc))))
+        return kvs_err_set(err, KVS_INVALID_PARAM,
+                           "list of %zu descriptors, %zu bytes apart, is beyond the end of memory",
+                           list->count, stride);
     for (size_t i = 0; list && i < list->count; i++)
         mems[i] = NULL;
     int rc = check_list(e, list, err);
@@ -254,6 +261,9 @@ int kvs_mem_deregister_list(kvs_engine *e, kvs_mem *const *mems, size_t n, struc
         return kvs_engine_check(e, err);
     if (n > 0 && !mems)
         return kvs_err_set(err, KVS_INVALID_PARAM, "list of registrations is NULL");
+    if (!kvs_array_fits(mems, n, sizeof *mems, sizeof *mems))
+        return kvs_err_set(err, KVS_INVALID_PARAM, "list of %zu registrations is beyond the end of memory",
+                           n);
     kvs_mutex_lock(&e->mem_lock);
     if (e->bounce) /* what is held stays so */
         kvs_mutex_lock(&e->lock);

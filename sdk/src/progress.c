@@ -5,6 +5,7 @@
  * something.
  */
 #include "engine.h"
+#include "span.h"
 
 #define POLL_EVENTS 256 /* ios a poll may complete in one go */
 /* The longest sleep of an owner: a backend may have completed elsewhere and told nobody. */
@@ -264,7 +265,8 @@ static int engine_of(kvs_xfer *const *xfers, size_t n, kvs_engine **engine)
 int kvs_xfer_wait_any(kvs_xfer *const *xfers, size_t n, uint64_t timeout_ns, size_t *index)
 {
     kvs_engine *e;
-    int rc = xfers ? engine_of(xfers, n, &e) : KVS_INVALID_PARAM;
+    bool fits = xfers && kvs_array_fits(xfers, n, sizeof(kvs_xfer *), sizeof(kvs_xfer *));
+    int rc = fits ? engine_of(xfers, n, &e) : KVS_INVALID_PARAM;
     if (rc != KVS_OK)
         return rc;
     if (kvs_turn_in_done())

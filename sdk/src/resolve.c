@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors to ios: every check on memory, keys, offsets and limits. */
 #include "prep.h"
+#include "span.h"
 
 #include <string.h>
 
@@ -78,7 +79,18 @@ static int check_flags(struct kvs_prep *p)
     return KVS_OK;
 }
 
-int kvs_prep_check(struct kvs_prep *p)
+/* After the counts. */
+static int check_span(struct kvs_prep *p, const struct kvs_dlist *list, const char *side)
+{
+    size_t stride = list->stride ? list->stride : sizeof(struct kvs_desc);
+    if (kvs_array_fits(list->descs, list->count, stride, sizeof(struct kvs_desc)))
+        return KVS_OK;
+    return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                       "%s list of %zu descriptors, %zu bytes apart, is beyond the end of memory", side,
+                       list->count, stride);
+}
+
+static int check_request(struct kvs_prep *p)
 {
     const struct kvs_xfer_req *req = p->req;
     int rc = check_op(p);
@@ -105,6 +117,9 @@ int kvs_prep_check(struct kvs_prep *p)
         return check_counts(p, local, req->nkeys, "keys");
     if (req->nkeys)
         return kvs_err_set(p->err, KVS_INVALID_PARAM, "%zu keys at NULL", req->nkeys);
+    if (req->custom && !kvs_array_fits(req->custom, req->custom_len, 1, 1))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "custom of %zu bytes is beyond the end of memory",
+                           req->custom_len);
     if (req->custom)
         return check_counts(p, local, custom_count(req), "keys in custom");
     if (req->custom_len)
@@ -112,7 +127,15 @@ int kvs_prep_check(struct kvs_prep *p)
     if (req->offsets && req->op < KVS_QUERY) /* KVS-REQ-392 */
         return kvs_err_set(p->err, KVS_INVALID_PARAM, "offsets are given without keys");
     rc = check_list(p, req->remote, "remote", p->e->be->remote_mems);
-    return rc == KVS_OK ? check_counts(p, local, req->remote->count, "remote ones") : rc;
+    if (rc == KVS_OK)
+        rc = check_counts(p, local, req->remote->count, "remote ones");
+    return rc == KVS_OK ? check_span(p, req->remote, "remote") : rc;
+}
+
+int kvs_prep_check(struct kvs_prep *p)
+{
+    int rc = check_request(p);
+    return rc == KVS_OK && p->req->op < KVS_QUERY ? check_span(p, p->req->local, "local") : rc;
 }
 
 static int local_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
@@ -237,15 +260,16 @@ static int check_limits(struct kvs_prep *p, uint32_t i, const struct kvs_pair *p
         return kvs_err_set(p->err, KVS_INVALID_PARAM, "descriptor %u: a key of %zu bytes at NULL", i,
                            pair->key_len);
     uint32_t max = e->limits.max_key ? e->limits.max_key : UINT32_MAX;
-    if (pair->key_len > max - (e->prefix_len < max ? e->prefix_len : max))
+    size_t whole = kvs_add_most(e->prefix_len, pair->key_len);
+    if (whole > max)
         return kvs_err_set(
             p->err, KVS_TOO_LARGE,
-            "descriptor %u: the key has %zu bytes with its prefix; backend '%s' takes at most %u", i,
-            pair->key_len + e->prefix_len, e->be->name, max);
-    if (pair->key_len + e->prefix_len < e->limits.min_key)
+            "descriptor %u: the key has %zu bytes with its prefix; backend '%s' takes at most %u", i, whole,
+            e->be->name, max);
+    if (whole < e->limits.min_key)
         return kvs_err_set(p->err, KVS_INVALID_PARAM,
-                           "descriptor %u: the key has %zu bytes; backend '%s' takes at least %u", i,
-                           pair->key_len + e->prefix_len, e->be->name, e->limits.min_key);
+                           "descriptor %u: the key has %zu bytes; backend '%s' takes at least %u", i, whole,
+                           e->be->name, e->limits.min_key);
     if (e->limits.max_value && pair->len > e->limits.max_value)
         return kvs_err_set(
             p->err, KVS_TOO_LARGE, "descriptor %u: the value has %llu bytes; backend '%s' takes at most %llu",

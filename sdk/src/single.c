@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One key at a time: prep, post, wait and release in one call. */
 #include "engine.h"
+#include "span.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +196,10 @@ int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,
         return kvs_err_set(err, KVS_NOT_ALLOWED, "engine of backend '%s' is closing", e->be->name);
     if (!(e->limits.caps_native & KVS_CAP_LIST))
         return kvs_err_set(err, KVS_NOT_SUPPORTED, "backend '%s' cannot list keys", e->be->name);
-    size_t len = e->prefix_len + prefix_len;
+    size_t len = kvs_add_most(e->prefix_len, prefix_len);
+    if (len > UINT32_MAX)
+        return kvs_err_set(err, KVS_TOO_LARGE, "a prefix of %zu bytes; no key has more than %u", len,
+                           UINT32_MAX);
     char *whole = malloc(len ? len : 1);
     if (!whole)
         return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a prefix of %zu bytes", len);

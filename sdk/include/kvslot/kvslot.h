@@ -40,6 +40,8 @@
  *    knows all its transfers and engines: there it answers KVS_INVALID_PARAM for one that was given
  *    back, too, and for any other address, with a log line, as long as no new handle has got that
  *    address. Registrations are looked for in their engine in every build.
+ *  - A count, stride or length that memory cannot hold is refused before anything is read by it:
+ *    KVS_INVALID_PARAM, or KVS_TOO_LARGE for that of a key. KVS-REQ-137 KVS-REQ-138
  *  - `err` is the caller's and may be NULL. On an error it gets the status and a sentence for
  *    people; otherwise it is left alone.
  *  - Out pointers to handles and names are set on success and NULL on failure. What is optional may
@@ -1325,6 +1327,7 @@ KVS_EXPORT int kvs_remove(kvs_engine *engine, const void *key, size_t key_len, s
  *  - KVS_NOT_SUPPORTED: the backend cannot list keys.
  *  - KVS_NOT_ALLOWED: the engine is closing, or was opened before a fork.
  *  - KVS_INVALID_PARAM: no valid handle, each is NULL, or prefix is and its length is not 0.
+ *  - KVS_TOO_LARGE: the prefix, with the engine's, is longer than any key can be.
  *  - KVS_NO_MEMORY: of this process.
  *  - else what each answered, or the backend's error.
  * @since 0.1
