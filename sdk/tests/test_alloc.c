@@ -89,6 +89,25 @@ static void alloc_while_it_changes(void **state)
     expect_status(kvs_get_alloc(e, "k", 1, 13, &data, &len, &err), KVS_TOO_LARGE, &err);
 }
 
+/* A key that is gone when its value is asked for, after it was there: no value, and no part of one.
+ * KVS-REQ-379 KVS-REQ-371 */
+static void alloc_of_what_goes(void **state)
+{
+    (void)state;
+    void *data = buf;
+    uint64_t len = 77;
+    struct kvs_error err = {0};
+    toy_set("k", 'v', 10);
+    expect_status(kvs_query(e, "k", 1, &len, &err), KVS_OK, &err);
+    toy.get_rc = KVS_NOT_FOUND; /* the store has let it go in between */
+    expect_status(kvs_get_alloc(e, "k", 1, 100, &data, &len, &err), KVS_NOT_FOUND, &err);
+    assert_null(data);
+    assert_int_equal(len, 0);
+    memset(buf, '#', 10);
+    expect_status(kvs_get(e, "k", 1, buf, 10, &err), KVS_NOT_FOUND, &err);
+    assert_memory_equal(buf, "##########", 10);
+}
+
 static sem_t may_go;
 
 /* A store that sits on its READs. */
@@ -151,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_ENGINE(alloc),
         WITH_ENGINE(alloc_while_it_changes),
+        WITH_ENGINE(alloc_of_what_goes),
         WITH_ENGINE(alloc_of_unknown_size),
         WITH_ENGINE(alloc_that_times_out),
     };

@@ -213,7 +213,8 @@ static void one_submit_for_many_keys(void **state)
     close_engine(m);
 }
 
-/* A QUERY asks the store: what is only on its way is not there yet. KVS-REQ-361 */
+/* A QUERY asks the store: what is only on its way is not there yet, and what it is to replace is. KVS-REQ-361
+ * KVS-REQ-366 */
 static void not_there_before_it_is(void **state)
 {
     (void)state;
@@ -232,6 +233,15 @@ static void not_there_before_it_is(void **state)
     assert_int_equal(kvs_xfer_wait(x, KVS_SEC(30)), KVS_OK);
     assert_int_equal(kvs_query(m, "k0", 2, &size, NULL), KVS_OK);
     assert_int_equal(kvs_get(m, "k0", 2, back, 8, NULL), KVS_OK);
+    memset(buf, 'm', 8);
+    assert_int_equal(kvs_xfer_post(x), KVS_IN_PROG);
+    assert_int_equal(kvs_mock_wait_held("way", 1, KVS_SEC(30)), KVS_OK);
+    assert_int_equal(kvs_get(m, "k0", 2, back, 8, NULL), KVS_OK);
+    assert_memory_equal(back, "nnnnnnnn", 8);
+    assert_int_equal(kvs_mock_let_go("way", 1), 1);
+    assert_int_equal(kvs_xfer_wait(x, KVS_SEC(30)), KVS_OK);
+    assert_int_equal(kvs_get(m, "k0", 2, back, 8, NULL), KVS_OK);
+    assert_memory_equal(back, "mmmmmmmm", 8);
     assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
     close_engine(slow);
     close_engine(m);

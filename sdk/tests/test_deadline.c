@@ -67,6 +67,41 @@ static void test_late_completion(void **state)
     kvs_set_log(NULL, NULL, -1);
 }
 
+/* A vendor's library that takes a batch and calls back long after its time, or never: release does not wait
+ * for ever, its memory is not given up meanwhile, and a callback is harmless whenever it comes. KVS-REQ-269
+ * KVS-REQ-273 KVS-REQ-276 KVS-REQ-164 */
+static void test_lost_callback(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_set_log(no_log, NULL, -1);
+    kvs_engine *e = open_engine("hand-stiff:?timeout=5ms&cancel_grace=5ms");
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16), *lost = prep(e, KVS_WRITE, 1, memory + 16, 16);
+    post_short(x);
+    post_short(lost);
+    expect_rc(wait_end(x), KVS_TIMEOUT);
+    expect_rc(wait_end(lost), KVS_TIMEOUT);
+    void *late = (void *)(uintptr_t)kvs_batch_io(hand_batch(0), 0)->token;
+    void *later = (void *)(uintptr_t)kvs_batch_io(hand_batch(1), 0)->token;
+    expect_rc(kvs_xfer_release(x, KVS_MS(1)), KVS_BUSY);
+    assert_int_equal(atomic_load(&hand.unpreps), 0);
+    struct kvs_error err = {0, ""};
+    expect_status(kvs_engine_close(e, KVS_MS(1), &err), KVS_BUSY, &err);
+    expect_text(err.text, "2 transfers");
+    hand.host->complete_cb(0, late);
+    expect_rc(kvs_xfer_check(x), KVS_TIMEOUT);
+    release(x);
+    uint64_t before = kvs_engine_violations(e);
+    hand.host->complete_cb(0, late); /* of a transfer that is gone */
+    assert_int_equal(kvs_engine_violations(e), before + 1);
+    kvs_xfer_abandon(lost);
+    expect_status(kvs_engine_close(e, KVS_MS(1), &err), KVS_BUSY, &err);
+    hand.host->complete_cb(0, later);
+    expect_status(kvs_engine_close(e, LONG, &err), KVS_OK, &err);
+    hand.host->complete_cb(0, later); /* of an engine that is gone */
+    kvs_set_log(NULL, NULL, -1);
+}
+
 /* Its registrations cannot go either. KVS-REQ-274 KVS-REQ-554 */
 static void test_registration_held(void **state)
 {
@@ -328,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH_MODEL(test_held),
         EACH_MODEL(test_late_completion),
+        cmocka_unit_test(test_lost_callback),
         EACH_MODEL(test_registration_held),
         EACH_ASYNC_MODEL(test_native_cancel),
         cmocka_unit_test(test_grace),

@@ -159,6 +159,54 @@ static void test_refused(void **state)
     close_mock(&f);
 }
 
+#define ROOM 64 /* ios that the store's queue has room for */
+
+static uint32_t queued;              /* by posts, one after the other */
+static struct kvs_batch *last_taken; /* of them */
+
+static int take_if_room(struct kvs_batch *batch)
+{
+    if (queued + batch->count > ROOM)
+        return KVS_FULL;
+    queued += batch->count;
+    last_taken = batch;
+    return KVS_OK;
+}
+
+/* A queue that is full but for one place: of two ios none is taken, so that nothing of a refused and released
+ * transfer is left there to be sent with another's. KVS-REQ-126 KVS-REQ-127 KVS-REQ-104 KVS-REQ-119 */
+static void test_full_queue(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    queued = 0;
+    hand.on_submit = take_if_room;
+    kvs_xfer *a = prep(e, KVS_WRITE, ROOM - 1, memory, 16), *b = prep(e, KVS_WRITE, 2, memory, 16);
+    expect_rc(kvs_xfer_post(a), KVS_IN_PROG);
+    struct kvs_batch *first = last_taken;
+    expect_rc(kvs_xfer_post(b), KVS_FULL);
+    expect_rc(kvs_xfer_check(b), KVS_NOT_POSTED);
+    assert_int_equal(queued, ROOM - 1);
+    release(b);
+    for (int i = 0; i < 10; i++)
+        expect_rc(kvs_xfer_check(a), KVS_IN_PROG);
+    assert_int_equal(atomic_load(&hand.submits), 2); /* the one of b was not offered again */
+    b = prep(e, KVS_WRITE, 2, memory, 16);
+    expect_rc(kvs_xfer_post(b), KVS_FULL);
+    queued = 0; /* the store has sent what it had */
+    expect_rc(kvs_xfer_post(b), KVS_IN_PROG);
+    assert_int_equal(queued, 2);
+    hand.host->complete_rest(first, KVS_OK);
+    hand.host->complete_rest(last_taken, KVS_OK);
+    expect_rc(kvs_xfer_check(a), KVS_OK);
+    expect_rc(kvs_xfer_check(b), KVS_OK);
+    release(a);
+    release(b);
+    assert_int_equal(kvs_engine_violations(e), 0);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 /* An answer of submit that is no error is one of the backend's. KVS-REQ-013 KVS-REQ-117 */
 static void test_refused_with_no_status(void **state)
 {
@@ -243,6 +291,7 @@ int main(void)
         EACH_MODEL(test_clean_again),
         EACH_MODEL(test_many_rounds),
         EACH_ASYNC_MODEL(test_refused),
+        cmocka_unit_test(test_full_queue),
         cmocka_unit_test(test_refused_with_no_status),
         cmocka_unit_test(test_refused_and_completed),
         EACH_ASYNC_MODEL(test_one_submit),

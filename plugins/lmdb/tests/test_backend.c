@@ -97,7 +97,7 @@ static void test_long_keys(void **state)
 {
     (void)state;
     kvs_engine *engine = open_at(fresh_folder(), "");
-    static char key[512];
+    static char key[600], other[600];
     char value[4] = "abc", back[4];
     memset(key, 'k', sizeof(key));
     struct kvs_limits limits = {.size = sizeof(limits)};
@@ -121,6 +121,18 @@ static void test_long_keys(void **state)
     assert_int_equal(kvs_get(engine, key, 512, value, 4, NULL), KVS_TOO_LARGE);
     assert_int_equal(kvs_query(engine, key, 512, NULL, NULL), KVS_TOO_LARGE);
     assert_int_equal(kvs_remove(engine, key, 512, NULL), KVS_TOO_LARGE);
+    /* Two that are one in what LMDB could have of them: neither is cut, or hashed, to fit. */
+    memcpy(other, key, sizeof(other));
+    other[511] = 'x';
+    const char *const both[] = {key, other};
+    for (int i = 0; i < 2; i++) {
+        struct kvs_desc place = {.meta_info = both[i], .meta_len = 600};
+        kvs_mem *mem = NULL;
+        assert_int_equal(kvs_mem_register(engine, KVS_MEM_DRAM, &place, &mem, NULL), KVS_TOO_LARGE);
+        assert_int_equal(kvs_put(engine, both[i], 600, value, 4, NULL), KVS_TOO_LARGE);
+        assert_int_equal(kvs_get(engine, both[i], 600, value, 4, NULL), KVS_TOO_LARGE);
+        assert_int_equal(kvs_query(engine, both[i], 600, NULL, NULL), KVS_TOO_LARGE);
+    }
     close_engine(engine);
 }
 
