@@ -120,7 +120,7 @@ static int get_alloc_once(kvs_engine *e, const void *key, size_t key_len, uint64
     if (size > max)
         return kvs_err_set(err, KVS_TOO_LARGE, "the value has %llu bytes; at most %llu were expected",
                            (unsigned long long)size, (unsigned long long)max);
-    void *p = malloc(size ? (size_t)size : 1);
+    void *p = size <= PTRDIFF_MAX ? malloc(size ? (size_t)size : 1) : NULL;
     if (!p)
         return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a value of %llu bytes",
                            (unsigned long long)size);
