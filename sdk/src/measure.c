@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much memory a transfer needs, before anything of it is checked that does not bear on that. */
 #include "prep.h"
+#include "span.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static bool measure_remote(struct kvs_prep *p)
     return true;
 }
 
-/* The keys of the request; none that is too long for a key brings the sum to overflow. */
+/* The keys of the request; for one that is too long no memory is asked for. */
 static bool measure_own(struct kvs_prep *p)
 {
     if (p->req->custom) {
@@ -51,7 +52,7 @@ static bool measure_own(struct kvs_prep *p)
         return true;
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        if (p->req->keys[i].len > UINT32_MAX)
+        if (kvs_add_most(p->e->prefix_len, p->req->keys[i].len) > kvs_prep_max_key(p))
             return false;
         p->key_bytes += p->req->keys[i].len;
     }

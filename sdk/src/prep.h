@@ -45,6 +45,12 @@ static inline const struct kvs_desc *kvs_desc_at(const struct kvs_dlist *list, s
     return (const struct kvs_desc *)((const char *)list->descs + i * stride);
 }
 
+/* Bytes of the longest key, prefix included. */
+static inline uint32_t kvs_prep_max_key(const struct kvs_prep *p)
+{
+    return p->e->limits.max_key ? p->e->limits.max_key : UINT32_MAX;
+}
+
 static inline bool kvs_prep_bounces(const struct kvs_prep *p)
 {
     return p->e->bounce && p->req->op < KVS_QUERY;

@@ -259,7 +259,7 @@ static int check_limits(struct kvs_prep *p, uint32_t i, const struct kvs_pair *p
     if (!pair->key)
         return kvs_err_set(p->err, KVS_INVALID_PARAM, "descriptor %u: a key of %zu bytes at NULL", i,
                            pair->key_len);
-    uint32_t max = e->limits.max_key ? e->limits.max_key : UINT32_MAX;
+    uint32_t max = kvs_prep_max_key(p);
     size_t whole = kvs_add_most(e->prefix_len, pair->key_len);
     if (whole > max)
         return kvs_err_set(

@@ -81,7 +81,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* KVS-REQ-002 KVS-REQ-137: whole values */
+/* KVS-REQ-002: whole values */
 static void values(void **state)
 {
     (void)state;
