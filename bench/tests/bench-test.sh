@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bench-test.sh PROGRAM: the forms of a bench program's table and JSON, and what it says about wrong options. How quick
+# bench-test.sh PROGRAM...: the forms of a bench program's table and JSON, and what it says about wrong options. How quick
 # anything is does not matter here.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/../../scripts/tests/assert.sh"
-program=$1
+program=("$@")
 
-try "$program" --list
+try "${program[@]}" --list
 is "--list: status" "$status" 0
 names=$out
 is "--list: no name twice" "$(sort <<<"$names" | uniq -d)" ""
 has "--list" "$names" "post/64"
 
-try "$program" --small
+try "${program[@]}" --small
 is "--small: status" "$status" 0
 table=$out
 has "the table's head" "$(head -n 1 <<<"$table" | tr -s ' ')" "bench value baseline ratio spread limit unit"
@@ -25,7 +25,7 @@ for name in $names; do
 done
 has "the table's end" "$table" "limits met"
 
-try "$program" --small --rounds 1 --json
+try "${program[@]}" --small --rounds 1 --json
 is "--json: status" "$status" 0
 json=$out
 is "--json: first line" "$(head -n 1 <<<"$json")" "["
@@ -39,22 +39,22 @@ for name in $names; do
 done
 is "--json: rows" "$(grep -c '{"name": ' <<<"$json")" "$(wc -l <<<"$names")"
 
-try "$program" --list --filter post/
+try "${program[@]}" --list --filter post/
 is "--filter" "$(grep -vc '^post/' <<<"$out" || true)" 0
 
-try "$program" --filter no-such-bench
+try "${program[@]}" --filter no-such-bench
 is "nothing to run: status" "$status" 2
 has "nothing to run" "$out" "no bench has 'no-such-bench' in its name; --list shows them"
-try "$program" --rounds 0
+try "${program[@]}" --rounds 0
 is "--rounds 0: status" "$status" 2
 has "--rounds 0" "$out" "--rounds is '0'; a whole number from 1 to 999 is needed"
-try "$program" --rounds -1
+try "${program[@]}" --rounds -1
 is "--rounds -1: status" "$status" 2
-try "$program" --sample-ms 10x
+try "${program[@]}" --sample-ms 10x
 is "--sample-ms 10x: status" "$status" 2
-try "$program" --fast
+try "${program[@]}" --fast
 is "--fast: status" "$status" 2
 has "--fast" "$out" "usage:"
-try "$program" post
+try "${program[@]}" post
 is "an argument: status" "$status" 2
 has "an argument" "$out" "'post' is no option"
