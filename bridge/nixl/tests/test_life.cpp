@@ -133,7 +133,6 @@ static void test_defaults_handed_back(void **)
     all["name"] = "handed";
     all["model"] = "thread";
     all["hold"] = "yes";
-    all["cancel_grace"] = "1ms";
     assert_is(setenv("KVSLOT_TIMEOUT", "20ms", 1), 0);
     Host h("MOCK", all);
     assert_is(unsetenv("KVSLOT_TIMEOUT"), 0);
