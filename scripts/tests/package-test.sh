@@ -21,6 +21,7 @@ others=$(exported "$prefix/lib/libkvslot.so" | sed 's/@.*//' | grep -v '^kvs_' |
 is "what libkvslot exports beside kvs_*" "$others" ""
 others=$(exported "$prefix/lib/libkvslot-testkit.so" | grep -vE '^kvs_(conform|mock)_' || true)
 is "what libkvslot-testkit exports beside kvs_conform_* and kvs_mock_*" "$others" ""
+has "libkvslot is not unloaded" "$(readelf -d "$prefix/lib/libkvslot.so")" "NODELETE"
 # A program's own copy of a function would stand before the library's.
 for program in kvslot kvslot-case; do
   has_not "exports of $program" "$(exported "$prefix/bin/$program")" "kvs_"

@@ -412,7 +412,8 @@ KVS_EXPORT int kvs_engine_close(kvs_engine *engine, uint64_t timeout_ns, struct 
  *
  * As kvs_engine_close() with no time to wait; where that does not answer KVS_OK, the engine, its
  * threads and what runs in it are leaked on purpose, a line is logged, and kvs_engine_leaks() counts
- * it. Memory of transfers that run stays in use.
+ * it. Memory of transfers that run stays in use. The library is never unloaded, so that a host's
+ * plugin that brought it may be closed afterwards.
  *
  * @param[in] engine  gone afterwards; NULL: nothing happens
  * @par Threads
