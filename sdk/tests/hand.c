@@ -124,12 +124,15 @@ HAND_TABLE(blocks, "hand-blocks", .thread_model = KVS_THREADS_PARALLEL, .cancel 
            .caps_native = HAND_CAPS | KVS_CAP_CANCEL, .flags = KVS_F_SUBMIT_BLOCKS);
 HAND_TABLE(deferred, "hand-deferred", .thread_model = KVS_THREADS_PARALLEL, .cancel = hand_cancel,
            .caps_native = HAND_CAPS | KVS_CAP_CANCEL, .flags = KVS_F_COMPLETE_DEFERRED);
+HAND_TABLE(polls, "hand-polls", .thread_model = KVS_THREADS_PARALLEL, .cancel = hand_cancel,
+           .caps_native = HAND_CAPS | KVS_CAP_CANCEL, .poll = hand_poll, .poll_fd = hand_poll_fd);
 
 void hand_reset(void)
 {
     const struct kvs_backend *const tables[] = {&table, &stiff, &serial, &single, &blocks, &deferred};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         assert_int_equal(kvs_backend_register(tables[i], NULL), KVS_OK);
+    assert_int_equal(kvs_backend_register(&polls, NULL), KVS_OK);
     if (hand.bell < 0)
         hand.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pthread_mutex_lock(&hand.lock);

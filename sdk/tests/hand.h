@@ -8,6 +8,7 @@
  *   hand-single    one call at a time, does not poll
  *   hand-blocks    its submit may wait
  *   hand-deferred  no user code on the thread that completes
+ *   hand-polls     polls, beside its other calls
  */
 #ifndef KVS_TESTS_HAND_H
 #define KVS_TESTS_HAND_H

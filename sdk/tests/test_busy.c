@@ -103,7 +103,7 @@ struct waiter {
 static void *wait_main(void *arg)
 {
     struct waiter *w = arg;
-    w->rc = kvs_xfer_wait(w->x, SHORT);
+    w->rc = kvs_xfer_wait(w->x, KVS_FOREVER); /* who is not woken waits on, though it has ended */
     return NULL;
 }
 

@@ -3,6 +3,8 @@
 #include "engine_test.h"
 #include "hand.h"
 
+#include <dirent.h>
+
 static unsigned char memory[8 * 16];
 
 /* What runs is cancelled and drained; the transfers stay good for all but a post. KVS-REQ-285 KVS-REQ-286 */
@@ -212,10 +214,22 @@ static void test_abandon(void **state)
     kvs_set_log(NULL, NULL, -1);
 }
 
-/* A hundred times over. KVS-REQ-289 */
+static unsigned entries(const char *folder)
+{
+    unsigned n = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+/* Fifty times over: as many descriptors and threads as after the second. KVS-REQ-289 */
 static void test_over_and_over(void **state)
 {
     struct fixture f;
+    unsigned fds = 0, threads = 0;
     open_mock(&f, *state, "");
     for (int i = 0; i < 50; i++) {
         kvs_engine *e = open_same(&f, *state, i % 2 ? "hold=yes" : "");
@@ -228,7 +242,13 @@ static void test_over_and_over(void **state)
         }
         expect_rc(kvs_engine_close(e, LONG, NULL), KVS_OK);
         release(x);
+        if (i == 1) {
+            fds = entries("/proc/self/fd");
+            threads = entries("/proc/self/task");
+        }
     }
+    assert_int_equal(entries("/proc/self/fd"), fds);
+    eventually(entries("/proc/self/task") <= threads); /* one that was joined may be seen a little longer */
     close_mock(&f);
 }
 

@@ -8,7 +8,7 @@
 static unsigned char memory[8 * 16];
 
 /* No cancel, or in the blocking shape: ends TIMEOUT and is held until the store lets go. KVS-REQ-269
- * KVS-REQ-271 KVS-REQ-272 KVS-REQ-273 KVS-REQ-275 KVS-REQ-276 KVS-REQ-261 */
+ * KVS-REQ-271 KVS-REQ-272 KVS-REQ-273 KVS-REQ-275 KVS-REQ-276 KVS-REQ-266 */
 static void test_held(void **state)
 {
     struct fixture f;
@@ -220,8 +220,10 @@ static void test_broken_cancel(void **state)
         kvs_engine *e = open_engine(targets[i]);
         uint64_t before = kvs_engine_violations(e);
         kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+        uint64_t posted = now_ns();
         post_short(x);
         expect_rc(wait_end(x), KVS_TIMEOUT);
+        assert_true(now_ns() - posted >= KVS_MS(20)); /* KVS-REQ-261: the grace as well */
         expect_rc(kvs_xfer_release(x, 0), KVS_BUSY);
         assert_int_equal(kvs_engine_violations(e) - before, i == 0);
         hand_end(hand_batch(0), 0, KVS_OK);
@@ -322,11 +324,15 @@ static void test_each_post(void **state)
     open_mock(&f, *state, "hold=yes&timeout=15ms&cancel_grace=35s");
     kvs_xfer *a = prep(f.e, KVS_WRITE, 1, memory, 16), *b = prep(f.e, KVS_WRITE, 1, memory, 16);
     for (int i = 0; i < 5; i++) {
+        uint64_t posted = now_ns();
         post_short(a);
         kvs_xfer_wait(a, KVS_MS(i * 2)); /* some time passes */
+        uint64_t second = now_ns();
         post_short(b);
         expect_rc(wait_end(a), KVS_TIMEOUT);
+        assert_true(now_ns() - posted >= KVS_MS(15)); /* and not before it is over */
         expect_rc(wait_end(b), KVS_TIMEOUT);
+        assert_true(now_ns() - second >= KVS_MS(15));
         if (i == 2)
             expect_rc(kvs_xfer_wait(a, KVS_MS(1)), KVS_TIMEOUT);
     }

@@ -89,6 +89,12 @@ static int end_first(void)
     return 1;
 }
 
+static int end_third(void)
+{
+    hand.host->complete_rest(hand_batch(2), KVS_OK);
+    return 1;
+}
+
 /* Never below a call into the backend, and on the thread that made it. KVS-REQ-202 KVS-REQ-203 KVS-REQ-201 */
 static void test_not_below_the_backend(void **state)
 {
@@ -207,6 +213,67 @@ static void test_in_progress_meanwhile(void **state)
     }
 }
 
+struct used {
+    kvs_engine *e;
+    atomic_uint times, failed;
+};
+
+/* Takes each of the SDK's locks: one that was held would never be had. */
+static void use_all(kvs_xfer *x, int status, void *arg)
+{
+    struct used *u = arg;
+    struct kvs_desc d = {.addr = (uint64_t)(uintptr_t)memory, .len = 16, .dev_id = 1};
+    struct kvs_stats stats = {.size = sizeof stats};
+    kvs_xfer *y = NULL;
+    kvs_mem *m = NULL;
+    (void)x;
+    (void)status;
+    if (kvs_mem_register(u->e, KVS_MEM_DRAM, &d, &m, NULL) != KVS_OK ||
+        prep_rc(u->e, KVS_WRITE, 1, memory, 16, NULL, NULL, &y, NULL) != KVS_OK ||
+        kvs_xfer_release(y, 0) != KVS_OK || kvs_mem_deregister(u->e, m, NULL) != KVS_OK ||
+        kvs_engine_stats(u->e, &stats) != KVS_OK || kvs_engine_progress(u->e) != KVS_OK)
+        atomic_fetch_add(&u->failed, 1);
+    atomic_fetch_add(&u->times, 1);
+}
+
+/* Wherever a done function runs: at the end of submit, cancel and poll, on a vendor's thread, on the service
+ * thread, and at a held end. KVS-REQ-201 */
+static void test_no_lock_held(void **state)
+{
+    static const char *const targets[] = {"hand", "hand-serial", "hand-deferred",
+                                          "hand-stiff:?timeout=5ms&cancel_grace=1ms"};
+    (void)state;
+    kvs_set_log(no_log, NULL, -1);
+    for (unsigned i = 0; i < 4; i++) {
+        hand_reset();
+        struct used u = {.e = open_engine(targets[i])};
+        kvs_xfer *x = prep_done(u.e, KVS_WRITE, 2, memory, 16, use_all, &u);
+        hand.on_submit = end_all;
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        (void)wait_end(x);
+        hand.on_submit = NULL;
+        hand.on_cancel = end_all_canceled;
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        (void)kvs_xfer_cancel(x);
+        (void)wait_end(x);
+        complete_on_a_thread(hand_batch(0)); /* a held one is complete now */
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        complete_on_a_thread(hand_batch(1));
+        (void)wait_end(x);
+        hand.on_poll = end_third;
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        hand_ring();
+        if (i != 1) /* the others do not poll */
+            complete_on_a_thread(hand_batch(2));
+        (void)wait_end(x);
+        assert_int_equal(atomic_load(&u.times), 4);
+        assert_int_equal(atomic_load(&u.failed), 0);
+        expect_rc(kvs_xfer_release(x, LONG), KVS_OK);
+        assert_int_equal(kvs_engine_close(u.e, LONG, NULL), KVS_OK);
+    }
+    kvs_set_log(NULL, NULL, -1);
+}
+
 struct others {
     kvs_engine *e;
     int put, get, close;
@@ -251,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_not_below_poll),
         cmocka_unit_test(test_which_thread),
         cmocka_unit_test(test_in_progress_meanwhile),
+        cmocka_unit_test(test_no_lock_held),
         EACH_MODEL(test_nothing_waits_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

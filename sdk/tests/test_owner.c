@@ -3,6 +3,8 @@
 #include "engine_test.h"
 #include "hand.h"
 
+#include <semaphore.h>
+
 static unsigned char memory[8 * 16];
 
 static int end_all(void)
@@ -90,6 +92,64 @@ static void test_callers_poll(void **state)
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
+static sem_t in_poll, let_poll;
+
+static int stay_inside(void)
+{
+    sem_post(&in_poll);
+    while (sem_wait(&let_poll) != 0)
+        ;
+    return end_all();
+}
+
+static void end_canceled(struct kvs_batch *batch)
+{
+    hand_end(batch, 0, KVS_CANCELED);
+}
+
+/* While one thread is inside poll, for however long, nobody else goes in, whatever is called; nor does a
+ * serial engine's submit or cancel. KVS-REQ-302 KVS-REQ-303 KVS-REQ-304 KVS-REQ-305 */
+static void test_alone_in_poll(void **state)
+{
+    static const char *const targets[] = {"hand-polls:?timeout=0", "hand-serial:?timeout=0"};
+    (void)state;
+    sem_init(&in_poll, 0, 0);
+    sem_init(&let_poll, 0, 0);
+    for (int serial = 0; serial < 2; serial++) {
+        hand_reset();
+        hand.on_poll = stay_inside;
+        hand.on_cancel = serial ? end_canceled : NULL;
+        kvs_engine *e = open_engine(targets[serial]);
+        struct waiter w = {.x = prep(e, KVS_WRITE, 1, memory, 16)};
+        kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+        expect_rc(kvs_xfer_post(w.x), KVS_IN_PROG);
+        assert_int_equal(pthread_create(&w.thread, NULL, wait_main, &w), 0);
+        hand_ring();
+        while (sem_wait(&in_poll) != 0)
+            ;
+        unsigned polls = atomic_load(&hand.polls);
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        for (int i = 0; i < 5; i++) {
+            expect_rc(kvs_engine_progress(e), KVS_OK);
+            expect_rc(kvs_xfer_check(x), KVS_IN_PROG);
+            expect_rc(kvs_xfer_wait(x, KVS_MS(1)), KVS_IN_PROG);
+        }
+        assert_int_equal(atomic_load(&hand.submits), serial ? 1 : 2);
+        expect_rc(kvs_xfer_cancel(x), KVS_OK);
+        assert_int_equal(atomic_load(&hand.cancels), serial ? 0 : 1);
+        assert_int_equal(atomic_load(&hand.polls), polls);
+        sem_post(&let_poll);
+        assert_int_equal(pthread_join(w.thread, NULL), 0);
+        expect_rc(w.rc, KVS_OK);
+        release(w.x);
+        expect_rc(kvs_xfer_release(x, LONG), KVS_OK);
+        assert_true(!serial || atomic_load(&hand.together) == 1);
+        assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+    }
+    sem_destroy(&in_poll);
+    sem_destroy(&let_poll);
+}
+
 /* The rest is as ever, whatever the backend's shape. KVS-REQ-311 KVS-REQ-500 */
 static void test_all_shapes(void **state)
 {
@@ -100,7 +160,7 @@ static void test_all_shapes(void **state)
         expect_rc(run_it(x), KVS_OK);
     assert_int_equal(kvs_put(f.e, "k", 1, memory, 16, NULL), KVS_OK);
     assert_int_equal(kvs_get(f.e, "k", 1, memory, 16, NULL), KVS_OK);
-    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    post(x);
     eventually(kvs_xfer_check(x) == KVS_OK);
     release(x);
     close_mock(&f);
@@ -111,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_callers_never_poll),
         cmocka_unit_test(test_callers_poll),
+        cmocka_unit_test(test_alone_in_poll),
         EACH_MODEL(test_all_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

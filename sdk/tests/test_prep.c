@@ -18,7 +18,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Whatever was refused, the backend has heard nothing of it. KVS-REQ-106 */
+/* Whatever was refused, the backend has heard nothing of it. */
 static int teardown(void **state)
 {
     (void)state;
@@ -239,6 +239,26 @@ static void the_largest_batch(void **state)
     close_engine(m);
 }
 
+/* KVS-REQ-106: one that is bad, at whichever place; the good ones of its list are not submitted either */
+static void one_bad_one(void **state)
+{
+    (void)state;
+    for (uint32_t bad = 0; bad < 8; bad++) {
+        struct ask a;
+        ask_for(&a, KVS_WRITE, 8, buf, 8);
+        a.keys[bad].len = 0;
+        unprepared(e, &a, KVS_INVALID_PARAM, "the key is empty");
+        ask_for(&a, KVS_READ, 8, buf, 8);
+        a.l[bad].addr = 0;
+        unprepared(e, &a, KVS_INVALID_PARAM, "local address is NULL");
+        ask_for(&a, KVS_WRITE, 8, buf, 8);
+        a.l[bad].addr = UINT64_MAX - 3;
+        unprepared(e, &a, KVS_INVALID_PARAM, "beyond the end of memory");
+    }
+    nothing_was_sent();
+    assert_int_equal(toy_count(), 0);
+}
+
 /* KVS-REQ-430: the engine's own limit, at its edge; and of a value */
 static void small_limits(void **state)
 {
@@ -299,6 +319,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(lists, setup, teardown),
         cmocka_unit_test_setup_teardown(counts, setup, teardown),
         cmocka_unit_test_setup_teardown(the_largest_batch, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_bad_one, setup, teardown),
         cmocka_unit_test_setup_teardown(small_limits, setup, teardown),
         cmocka_unit_test_setup_teardown(a_closing_engine, setup, teardown),
     };

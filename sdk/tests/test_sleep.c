@@ -56,7 +56,8 @@ static void finish(kvs_engine *e, kvs_xfer *x, pthread_t waiter)
 }
 
 /* While nobody calls, the service thread is the owner, and sleeps. A caller that waits ends that, and from
- * then on it alone polls. KVS-REQ-309 KVS-REQ-310 */
+ * then on it alone polls, and sleeps until the backend's descriptor or a wake ends that. KVS-REQ-306
+ * KVS-REQ-309 KVS-REQ-310 */
 static void test_service_makes_way(void **state)
 {
     pthread_t waiter;

@@ -16,7 +16,17 @@ int __wrap_pthread_cond_signal(pthread_cond_t *c);
 int __real_pthread_cond_broadcast(pthread_cond_t *c);
 int __wrap_pthread_cond_broadcast(pthread_cond_t *c);
 
+void __real_kvs_park_wait(struct kvs_park *p, uint32_t ticket, uint64_t until);
+void __wrap_kvs_park_wait(struct kvs_park *p, uint32_t ticket, uint64_t until);
+
 static _Thread_local unsigned wakes; /* by this thread */
+static atomic_uint blocked;          /* waits that have come to sleep, by all */
+
+void __wrap_kvs_park_wait(struct kvs_park *p, uint32_t ticket, uint64_t until)
+{
+    atomic_fetch_add(&blocked, 1);
+    __real_kvs_park_wait(p, ticket, until);
+}
 
 void __wrap_kvs_park_wake(struct kvs_park *p)
 {
@@ -49,7 +59,8 @@ static void *wait_main(void *arg)
     return (void *)(intptr_t)kvs_xfer_wait(arg, LONG);
 }
 
-/* Seven of eight wake nobody, though somebody waits; the eighth does. KVS-REQ-175 KVS-REQ-176 */
+/* Seven of eight wake nobody, though somebody waits, and sleeps; the eighth does. KVS-REQ-175 KVS-REQ-176
+ * KVS-REQ-301 */
 static void test_only_the_last(void **state)
 {
     (void)state;
@@ -60,8 +71,10 @@ static void test_only_the_last(void **state)
         pthread_t thread;
         void *rc;
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        unsigned slept = atomic_load(&blocked);
         assert_int_equal(pthread_create(&thread, NULL, wait_main, x), 0);
         eventually(kvs_a64_load(&x->word) & KVS_W_WAITER);
+        eventually(atomic_load(&blocked) > slept);
         unsigned before = wakes;
         for (uint32_t i = 0; i < 7; i++)
             hand_end(hand_batch(0), i, KVS_OK);

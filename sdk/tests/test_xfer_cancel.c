@@ -161,6 +161,29 @@ static void end_none(struct kvs_batch *batch)
     (void)batch;
 }
 
+/* A cancel that has no effect has none however often. KVS-REQ-255 KVS-REQ-254 */
+static void test_repeated(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    hand.on_cancel = end_none;
+    kvs_xfer *x = prep(e, KVS_WRITE, 3, memory, 16);
+    post(x);
+    for (int i = 0; i < 5; i++) {
+        expect_rc(kvs_xfer_cancel(x), KVS_OK);
+        assert_int_equal(open_ios(x), 3);
+    }
+    hand_end(hand_batch(0), 0, KVS_OK);
+    expect_rc(kvs_xfer_cancel(x), KVS_OK);
+    assert_int_equal(open_ios(x), 2);
+    hand_end(hand_batch(0), 1, KVS_OK);
+    hand_end(hand_batch(0), 2, KVS_OK);
+    expect_rc(kvs_xfer_check(x), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 static int cancel_in_submit(struct kvs_batch *batch)
 {
     /* The transfer of this batch is cancelled before submit has come back: the cancel is for after it. */
@@ -197,7 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH_ASYNC_MODEL(test_native),        EACH_MODEL(test_none),
         cmocka_unit_test(test_blocking),      EACH_MODEL(test_race),
-        cmocka_unit_test(test_during_submit),
+        cmocka_unit_test(test_during_submit), cmocka_unit_test(test_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,56 @@ static void test_release_cancels(void **state)
     close_mock(&f);
 }
 
+static void *end_canceled(void *arg)
+{
+    eventually(atomic_load(&hand.cancels) == 1);
+    for (int i = 0; i < 200; i++) /* until release sleeps */
+        pause_briefly();
+    hand.host->complete_rest(hand_batch(0), KVS_CANCELED);
+    return arg;
+}
+
+/* It waits for an end that comes later, on another thread. KVS-REQ-253 */
+static void test_release_waits(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_xfer *x = prep(e, KVS_WRITE, 3, memory, 16);
+    pthread_t t;
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    assert_int_equal(pthread_create(&t, NULL, end_canceled, NULL), 0);
+    expect_rc(kvs_xfer_release(x, LONG), KVS_OK);
+    assert_int_equal(pthread_join(t, NULL), 0);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
+static bool release_polled(kvs_xfer *x)
+{
+    unsigned before = atomic_load(&hand.polls_by_tests);
+    expect_rc(kvs_xfer_release(x, 0), KVS_BUSY);
+    unsigned polls = atomic_load(&hand.polls_by_tests) - before;
+    assert_in_range(polls, 0, 1); /* none where the service thread was the owner */
+    return polls == 1;
+}
+
+/* It polls itself, and once. KVS-REQ-252 KVS-REQ-305 */
+static void test_release_polls_once(void **state)
+{
+    (void)state;
+    hand_reset();
+    hand_is_test = true;
+    kvs_engine *e = open_engine("hand-serial:?timeout=0");
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    for (int i = 0; i < 10; i++)
+        eventually(release_polled(x));
+    hand_end(hand_batch(0), 0, KVS_OK);
+    release(x);
+    hand_is_test = false;
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 /* One progress in release is enough where the io is complete. KVS-REQ-252 */
 static void test_release_polls(void **state)
 {
@@ -287,6 +337,8 @@ int main(void)
         EACH_MODEL(test_busy),
         EACH_MODEL(test_release_running),
         EACH_ASYNC_MODEL(test_release_cancels),
+        cmocka_unit_test(test_release_waits),
+        cmocka_unit_test(test_release_polls_once),
         cmocka_unit_test(test_release_polls),
         EACH_MODEL(test_clean_again),
         EACH_MODEL(test_many_rounds),
