@@ -92,6 +92,38 @@ static void test_callers_poll(void **state)
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
+static void *wait_a_while(void *arg)
+{
+    (void)kvs_xfer_wait(arg, KVS_MS(200));
+    return NULL;
+}
+
+/* Whose time is over leaves the ownership to who waits behind, and nobody else polls meanwhile. KVS-REQ-308
+ */
+static void test_handed_on(void **state)
+{
+    (void)state;
+    hand_reset();
+    hand.on_poll = end_all;
+    kvs_engine *e = open_engine("hand-serial:?timeout=0");
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+    struct waiter behind = {.x = prep(e, KVS_WRITE, 1, memory, 16)};
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    expect_rc(kvs_xfer_post(behind.x), KVS_IN_PROG);
+    pthread_t owner;
+    assert_int_equal(pthread_create(&owner, NULL, wait_a_while, x), 0);
+    for (int i = 0; i < 200; i++) /* until it is the owner */
+        pause_briefly();
+    assert_int_equal(pthread_create(&behind.thread, NULL, wait_main, &behind), 0);
+    assert_int_equal(pthread_join(owner, NULL), 0);
+    hand_ring();
+    assert_int_equal(pthread_join(behind.thread, NULL), 0);
+    expect_rc(behind.rc, KVS_OK);
+    release(x);
+    release(behind.x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 static sem_t in_poll, let_poll;
 
 static int stay_inside(void)
@@ -171,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_callers_never_poll),
         cmocka_unit_test(test_callers_poll),
+        cmocka_unit_test(test_handed_on),
         cmocka_unit_test(test_alone_in_poll),
         EACH_MODEL(test_all_shapes),
     };
