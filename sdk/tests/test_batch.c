@@ -34,7 +34,8 @@ static void expect_carried(kvs_engine *e, uint32_t op, uint64_t timeout, uint64_
     assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
 }
 
-/* KVS-REQ-422: each post's own deadline, on the clock of now_ns; a ttl only where something is written */
+/* KVS-REQ-258 KVS-REQ-422: each post's own deadline, on the clock of now_ns; a ttl only where something is
+ * written */
 static void deadline_and_ttl(void **state)
 {
     (void)state;

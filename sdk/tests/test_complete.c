@@ -167,6 +167,38 @@ static void test_twice_in_submit(void **state)
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
+struct one_io {
+    struct kvs_batch *batch;
+    uint32_t i;
+};
+
+static void *end_one(void *arg)
+{
+    const struct one_io *one = arg;
+    hand_end(one->batch, one->i, one->i == 1 ? KVS_NOT_FOUND : KVS_OK);
+    return NULL;
+}
+
+/* Each io of a batch on a thread of its own, which the SDK has never seen. KVS-REQ-151 */
+static void test_any_thread(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_xfer *x = prep(e, KVS_READ, 3, memory, 16);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    for (uint32_t i = 0; i < 3; i++) {
+        pthread_t thread;
+        struct one_io one = {hand_batch(0), i};
+        assert_int_equal(pthread_create(&thread, NULL, end_one, &one), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(status_of(x, i), i == 1 ? KVS_NOT_FOUND : KVS_OK);
+    }
+    expect_rc(kvs_xfer_check(x), KVS_NOT_FOUND);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 #define TOKENS 512
 
 struct late {
@@ -241,9 +273,14 @@ static void test_storm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH_MODEL(test_twice),        EACH_MODEL(test_old_token),     EACH_ASYNC_MODEL(test_after_cancel),
-        cmocka_unit_test(test_logged), cmocka_unit_test(test_garbage), cmocka_unit_test(test_twice_in_submit),
+        EACH_MODEL(test_twice),
+        EACH_MODEL(test_old_token),
+        EACH_ASYNC_MODEL(test_after_cancel),
+        cmocka_unit_test(test_logged),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_twice_in_submit),
         cmocka_unit_test(test_storm),
+        cmocka_unit_test(test_any_thread),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

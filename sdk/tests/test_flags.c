@@ -137,7 +137,7 @@ static void run_on(const struct kvs_backend *table, uint32_t flags, bool on_comp
     sem_destroy(&done_ran);
 }
 
-/* KVS-REQ-151 KVS-REQ-206 KVS-REQ-207, and without either KVS-REQ-205 */
+/* KVS-REQ-206 KVS-REQ-207, and without either KVS-REQ-205 */
 static void where_done_functions_run(void **state)
 {
     (void)state;

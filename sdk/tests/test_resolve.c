@@ -41,7 +41,7 @@ static void bad_local(kvs_engine *engine, struct kvs_desc d, int status, const c
     assert_int_equal(atomic_load(&toy.calls), 0);
 }
 
-/* KVS-REQ-050 */
+/* KVS-REQ-050 KVS-REQ-100 */
 static void local_memory(void **state)
 {
     (void)state;
@@ -122,6 +122,11 @@ static void where_registration_is_needed(void **state)
     close_engine(s);
     ask_for(&a, KVS_WRITE, 2, buf, 8);
     assert_int_equal(run_ask(e, &a), KVS_OK);
+    m = registered(e, KVS_MEM_DRAM, 1, NULL, ADDR(buf), sizeof buf);
+    kvs_xfer *x = prepared(e, &a);
+    deregistered(e, m); /* which no transfer counts */
+    assert_int_equal(run_xfer(x), KVS_OK);
+    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
 }
 
 /* The third of three has this remote side. */
