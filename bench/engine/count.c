@@ -16,7 +16,6 @@
 
 static atomic_bool counting;
 static atomic_ulong clock_reads;
-static atomic_long bytes; /* asked for, less what was given back */
 
 VISIBLE int clock_gettime(clockid_t clock, struct timespec *t)
 {
@@ -41,6 +40,8 @@ VISIBLE int clock_gettime(clockid_t clock, struct timespec *t)
     defined(__GLIBC__)
 #include <malloc.h>
 #define COUNTS_BYTES 1
+
+static atomic_long bytes; /* asked for, less what was given back */
 
 /* glibc's own names of what stands behind the functions below. */
 extern void *__libc_malloc(size_t size);
