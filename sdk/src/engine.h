@@ -8,12 +8,15 @@
 #ifndef KVS_SRC_ENGINE_H
 #define KVS_SRC_ENGINE_H
 
+#include "calls.h"
 #include "err.h"
 #include "handles.h"
 #include "memtab.h"
 #include "params.h"
+#include "progress.h"
 #include "slab.h"
 #include "sync.h"
+#include "turn.h"
 
 #include <kvslot/backend.h>
 #include <kvslot/kvslot.h>
@@ -243,60 +246,6 @@ struct kvs_engine {
     struct kvs_pool pool;
 };
 
-/* ---- Calls into the backend (calls.c): they keep the serial lock, the trace and the turn ---- */
-
-int kvs_call_open(kvs_engine *e, struct kvs_limits *limits);
-void kvs_call_close(kvs_engine *e);
-/* Where it may not wait for others that are in a serial backend: AGAIN. */
-int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x, bool may_wait);
-/* Do not wait for them: false, and KVS_POLL_BUSY. */
-bool kvs_call_cancel(kvs_engine *e, struct kvs_xfer *x);
-int kvs_call_poll(kvs_engine *e, int max);
-#define KVS_POLL_BUSY INT_MIN
-int kvs_call_poll_fd(kvs_engine *e);
-/* put, get, query or remove, as the batch's op says. */
-int kvs_call_io(kvs_engine *e, void *worker, struct kvs_xfer *x, struct kvs_io *io);
-int kvs_call_worker_open(kvs_engine *e, void *worker);
-void kvs_call_worker_close(kvs_engine *e, void *worker);
-int kvs_call_prep(kvs_engine *e, struct kvs_xfer *x);
-void kvs_call_unprep(kvs_engine *e, struct kvs_xfer *x);
-int kvs_call_register(kvs_engine *e, struct kvs_mem *m, const struct kvs_desc *desc);
-int kvs_call_deregister(kvs_engine *e, struct kvs_mem *m);
-int kvs_call_list(kvs_engine *e, const void *prefix, size_t len,
-                  int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
-                  uint64_t deadline);
-
-/* ---- Turns (turn.c): what one thread owes once it is out of the backend ---- */
-
-/* Done functions and posts that come up between begin and the outermost end run at that end, one after the
- * other. */
-void kvs_turn_begin(void);
-void kvs_turn_end(void);
-/* Around code of the user's that a backend calls, list's `each`: what comes up there, in other engines, has a
- * turn of its own, since it may be waited for there. */
-uint32_t kvs_turn_leave(void);
-void kvs_turn_back(uint32_t depth);
-bool kvs_turn_inside(void);
-void kvs_turn_add_done(struct kvs_xfer *x);
-/* One that is abandoned and has ended is freed by then: that calls the backend too. */
-void kvs_turn_add_free(struct kvs_xfer *x);
-/* Runs the done function of a transfer whose ios have ended, here and now, unless it was abandoned. */
-void kvs_done_run(struct kvs_xfer *x);
-/* The same after the caller has set STARTED in the transfer's word. */
-void kvs_done_call(struct kvs_xfer *x);
-/* kvs_xfer_drop inside a turn of its own: a done function or an end that it leads to is run at that turn's
- * end. */
-void kvs_turn_drop(struct kvs_xfer *x);
-/* In a done function of this thread: the post is kept for its end. False elsewhere. */
-bool kvs_turn_add_post(struct kvs_xfer *x);
-/* Is this thread inside a done function: of any transfer; of this one. */
-bool kvs_turn_in_done(void);
-struct kvs_frame;
-struct kvs_frame *kvs_turn_frame(const struct kvs_xfer *x);
-enum kvs_frame_wish { KVS_WISH_NONE, KVS_WISH_POST, KVS_WISH_FREE };
-void kvs_frame_set(struct kvs_frame *f, enum kvs_frame_wish wish);
-enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f);
-
 /* ---- Completion (settle.c) ---- */
 
 /* Settles one io, after the caller has won by disarming its slot. */
@@ -347,12 +296,6 @@ void kvs_again_offer_here(kvs_engine *e);
 /* Takes a batch off the AGAIN list; engine.lock held. */
 bool kvs_again_take(struct kvs_xfer *x);
 
-/* ---- Reaping (reap.c); engine.lock held ---- */
-
-void kvs_reap_add(struct kvs_xfer *x);
-/* Takes it off the list; answers whether it was there. */
-bool kvs_reap_take(struct kvs_xfer *x);
-
 /* ---- Worker pool (pool.c) ---- */
 
 int kvs_pool_init(kvs_engine *e, uint32_t threads);
@@ -365,71 +308,6 @@ int kvs_pool_add(struct kvs_xfer *x);
 void kvs_pool_offer(kvs_engine *e);
 /* Takes back the ios that no worker has yet: [*from, count). */
 void kvs_pool_take(struct kvs_xfer *x, uint32_t *from);
-
-/* ---- Progress (progress.c) and the service thread (service.c) ---- */
-
-/* Polls once if there is no owner, and offers waiting batches. False: the backend was busy. */
-bool kvs_progress_once(kvs_engine *e);
-/* Waits until ended(x) or `until`; as poll owner where callers poll. */
-void kvs_progress_wait(struct kvs_xfer *x, uint64_t until);
-/* Waits in the engine until look(arg) or `until`; what look() asks for has to be told to the engine. Answers
- * what look() said last. */
-bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t until);
-/* After completions outside poll: whoever sleeps as or behind the owner looks again. */
-void kvs_progress_kick(kvs_engine *e);
-/* Whoever waits in the engine looks again; engine.lock held. */
-void kvs_progress_look(kvs_engine *e);
-/* A transfer has ended for those who wait in the engine, or hear of it; engine.lock held, or not. */
-void kvs_progress_ended_locked(kvs_engine *e);
-void kvs_progress_ended(kvs_engine *e);
-/* Poll and sleep once as owner, at most to `until`; the owner's flag is the caller's. */
-void kvs_owner_turn(kvs_engine *e, uint64_t until);
-/* Take and leave the ownership; engine.lock held. */
-bool kvs_owner_try(kvs_engine *e, bool service);
-void kvs_owner_leave(kvs_engine *e);
-/* Sleeps until the owner has left, something was told, or `until`; engine.lock held. */
-void kvs_owner_await(kvs_engine *e, uint64_t until);
-/* For its caller the transfer's result stands: nothing is open, or it is held and its done function has
- * returned. */
-bool kvs_xfer_ended(uint64_t word);
-
-/* With engine.lock held: starts the service thread if it does not run yet, and wakes it if it sleeps for
- * good. */
-int kvs_service_need(const struct kvs_xfer *x);
-/* There is something for the service thread, or for whoever does its work; with engine.lock held, or not. */
-void kvs_service_kick_locked(kvs_engine *e);
-void kvs_service_kick(kvs_engine *e);
-/* Does something that is due, but for polling, with engine.lock held, which is let go meanwhile. True: there
- * may be more; false: nothing is due at *now, before *next. */
-bool kvs_service_step(kvs_engine *e, uint64_t *now, uint64_t *next);
-void kvs_service_stop(kvs_engine *e);
-/* Asks for an early end of a running transfer: what the backend was not given ends with `status` and the text
- * `why`, the rest is cancelled. */
-void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *why);
-/* Calls the backend's cancel, or has the service thread do it. */
-void kvs_xfer_cancel_soon(struct kvs_xfer *x);
-
-/* ---- The engine's descriptor (fd.c); engine.lock held, but for follow and progress ---- */
-
-/* It becomes readable or not, as things are. */
-void kvs_fd_sync(kvs_engine *e);
-/* A transfer has ended. */
-void kvs_fd_news(kvs_engine *e);
-/* The caller has to make progress; where that is up to the service thread nothing happens. */
-void kvs_fd_owe(kvs_engine *e);
-/* Or at this time. */
-void kvs_fd_due(kvs_engine *e, uint64_t at);
-/* By the poll owner once it has polled: the backend may have another descriptor now. */
-void kvs_fd_follow(kvs_engine *e, bool failed);
-/* There is a poll owner, and the caller of progress is not it; the owner has left. */
-void kvs_fd_park(kvs_engine *e);
-void kvs_fd_unpark(kvs_engine *e);
-/* Does what is due, and answers when something is next; lets the lock go meanwhile. */
-uint64_t kvs_fd_duties(kvs_engine *e);
-/* kvs_engine_progress where the descriptor was asked for. */
-void kvs_fd_progress(kvs_engine *e);
-/* With no lock in a forked child. */
-void kvs_fd_close(kvs_engine *e);
 
 /* ---- Transfers and engines ---- */
 
