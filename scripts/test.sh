@@ -91,7 +91,7 @@ valgrind)
   run valgrind
   ;;
 mutants)
-  scripts/mutants.sh
+  scripts/mutants.sh --complete
   ;;
 explore)
   need "${build_packages[@]}" g++ git libcmocka-dev
