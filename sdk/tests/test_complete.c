@@ -179,7 +179,14 @@ static void *end_one(void *arg)
     return NULL;
 }
 
-/* Each io of a batch on a thread of its own, which the SDK has never seen. KVS-REQ-151 */
+static void *end_rest(void *arg)
+{
+    hand.host->complete_rest(arg, KVS_OK);
+    return NULL;
+}
+
+/* Each io of a batch on a thread of its own, which the SDK has never seen, and all of the next post on one.
+ * KVS-REQ-151 */
 static void test_any_thread(void **state)
 {
     (void)state;
@@ -195,6 +202,11 @@ static void test_any_thread(void **state)
         assert_int_equal(status_of(x, i), i == 1 ? KVS_NOT_FOUND : KVS_OK);
     }
     expect_rc(kvs_xfer_check(x), KVS_NOT_FOUND);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, end_rest, hand_batch(0)), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    expect_rc(kvs_xfer_check(x), KVS_OK);
     release(x);
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }

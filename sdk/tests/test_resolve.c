@@ -66,7 +66,7 @@ static void local_memory(void **state)
     deregistered(e, m);
 }
 
-/* KVS-REQ-064 */
+/* KVS-REQ-064 KVS-REQ-560 */
 static void inside_the_registration(void **state)
 {
     (void)state;

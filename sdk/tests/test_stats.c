@@ -2,6 +2,7 @@
 /* What an engine counts. */
 #include "engine_test.h"
 #include "hand.h"
+#include "stats.h"
 
 #include <pthread.h>
 
@@ -262,6 +263,10 @@ static void test_quantiles(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof floors / sizeof floors[0]; i++)
         assert_int_equal(kvs_latency_floor(i), floors[i]);
+    for (unsigned i = 0; i + 2 < KVS_LATENCY_BUCKETS; i++) { /* where a time is counted */
+        assert_int_equal(kvs_latency_bucket(kvs_latency_floor(i)), i);
+        assert_int_equal(kvs_latency_bucket(kvs_latency_floor(i + 1) - 1), i);
+    }
     for (unsigned i = 4; i < KVS_LATENCY_BUCKETS; i++) /* four to each power of two */
         assert_int_equal(kvs_latency_floor(i), (UINT64_C(4) + i % 4) << (i / 4 - 1));
     assert_true(kvs_latency_floor(KVS_LATENCY_BUCKETS - 1) > KVS_SEC(1800));
