@@ -35,11 +35,18 @@ void kvs_bounce_out_end(struct kvs_xfer *x)
     kvs_a64_sub(&x->word, KVS_W_COPY);
 }
 
-/* Ended for its caller, while the store still has buffers: their memory is the SDK's alone. */
+/* Ended for its caller, while the store has or had buffers: their memory is the SDK's alone. Both bits stay
+ * while engine.lock is held. */
+static bool was_lost(const struct kvs_xfer *x)
+{
+    return x->user && (kvs_a64_load(&x->word) & (KVS_W_ABANDONED | KVS_W_HELD));
+}
+
+/* And the store has them still. */
 static bool is_lost(const struct kvs_xfer *x)
 {
     uint64_t word = kvs_a64_load(&x->word), done = word & KVS_W_STARTED ? 1 : 0;
-    return x->user && ((word & KVS_W_ABANDONED) || ((word & KVS_W_HELD) && (word & KVS_W_COUNT) > done));
+    return was_lost(x) && ((word & KVS_W_ABANDONED) || (word & KVS_W_COUNT) > done);
 }
 
 static uint32_t place_of(const struct kvs_xfer *x, const struct kvs_mem *m)
@@ -61,7 +68,8 @@ uint64_t kvs_bounce_lost(const kvs_engine *e, const struct kvs_mem *m)
 void kvs_bounce_uncount(kvs_engine *e, struct kvs_mem *m)
 {
     for (struct kvs_xfer *x = e->live; x && m->uses > 0; x = x->live_next) {
-        uint32_t at = is_lost(x) ? place_of(x, m) : x->nmems;
+        /* Those that count it were lost when the set was looked through; a late completion may have come. */
+        uint32_t at = was_lost(x) ? place_of(x, m) : x->nmems;
         if (at == x->nmems)
             continue;
         x->mems[at] = x->mems[--x->nmems];

@@ -265,7 +265,7 @@ int kvs_mem_deregister_list(kvs_engine *e, kvs_mem *const *mems, size_t n, struc
         return kvs_err_set(err, KVS_INVALID_PARAM, "list of %zu registrations is beyond the end of memory",
                            n);
     kvs_mutex_lock(&e->mem_lock);
-    if (e->bounce) /* what is held stays so */
+    if (e->bounce) /* what has ended held is not posted meanwhile */
         kvs_mutex_lock(&e->lock);
     rc = check_set(e, mems, n, err);
     for (size_t i = 0; rc == KVS_OK && i < n; i++) {

@@ -291,6 +291,11 @@ void kvs_xfer_abandon(kvs_xfer *x)
         rc = disown(x);
         if (rc == KVS_OK)
             kvs_a64_add(&e->tally->abandoned, 1);
+        if (rc == KVS_OK && open && x->reap) { /* a held end may have listed it */
+            kvs_mutex_lock(&e->lock);
+            kvs_reap_take(x);
+            kvs_mutex_unlock(&e->lock);
+        }
         if (open)
             kvs_xfer_drop(x, 1);
         if (rc == KVS_OK)

@@ -258,6 +258,22 @@ static void test_held(void **state)
     kvs_set_log(NULL, NULL, -1);
 }
 
+/* One that is on the list and held leaves it when it is abandoned. KVS-REQ-324 KVS-REQ-278 */
+static void test_held_abandoned(void **state)
+{
+    struct fixture f;
+    open_mock(&f, *state, "hold=yes&cancel=none&threads=8&timeout=20ms&cancel_grace=20ms");
+    kvs_set_log(no_log, NULL, -1);
+    kvs_xfer *x = prep_reap(f.e, memory);
+    post_held(&f, x, 1);
+    expect_rc(wait_end(x), KVS_TIMEOUT);
+    kvs_xfer_abandon(x);
+    none(f.e);
+    let_go(&f, 1);
+    close_mock(&f);
+    kvs_set_log(NULL, NULL, -1);
+}
+
 /* ---- Several threads ---- */
 
 #define REAPERS 3
@@ -379,8 +395,8 @@ int main(void)
         EACH_MODEL(test_refused),         EACH_MODEL(test_once),
         cmocka_unit_test(test_order),     cmocka_unit_test(test_taken_off),
         cmocka_unit_test(test_abandoned), EACH_MODEL(test_held),
-        EACH_MODEL(test_woken),           EACH_MODEL(test_release_at_once),
-        EACH_MODEL(test_hammer),
+        EACH_MODEL(test_held_abandoned),  EACH_MODEL(test_woken),
+        EACH_MODEL(test_release_at_once), EACH_MODEL(test_hammer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
