@@ -60,14 +60,14 @@ static uint32_t place_of(const struct kvs_xfer *x, const struct kvs_mem *m)
 uint64_t kvs_bounce_lost(const kvs_engine *e, const struct kvs_mem *m)
 {
     uint64_t n = 0;
-    for (const struct kvs_xfer *x = e->live; x; x = x->live_next)
+    for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
         n += is_lost(x) && place_of(x, m) < x->nmems;
     return n;
 }
 
 void kvs_bounce_uncount(kvs_engine *e, struct kvs_mem *m)
 {
-    for (struct kvs_xfer *x = e->live; x && m->uses > 0; x = x->live_next) {
+    for (struct kvs_xfer *x = e->live.head; x && m->uses > 0; x = kvs_list_next(x, KVS_IN_LIVE)) {
         /* Those that count it were lost when the set was looked through; a late completion may have come. */
         uint32_t at = was_lost(x) ? place_of(x, m) : x->nmems;
         if (at == x->nmems)

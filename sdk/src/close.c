@@ -11,9 +11,9 @@ static void cancel_all(kvs_engine *e)
 {
     for (;;) {
         kvs_mutex_lock(&e->lock);
-        struct kvs_xfer *x = e->live;
+        struct kvs_xfer *x = e->live.head;
         while (x && ((kvs_a32_load(&x->marks) & KVS_M_CANCEL) || !kvs_xfer_hold(x)))
-            x = x->live_next;
+            x = kvs_list_next(x, KVS_IN_LIVE);
         kvs_mutex_unlock(&e->lock);
         if (!x)
             return;
@@ -27,7 +27,7 @@ static uint32_t count_running(kvs_engine *e, struct kvs_park **park, uint32_t *t
 {
     uint32_t n = 0;
     *park = NULL;
-    for (struct kvs_xfer *x = e->live; x; x = x->live_next) {
+    for (struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE)) {
         uint64_t word = kvs_a64_load(&x->word);
         if ((word & KVS_W_COUNT) == 0 && !(word & KVS_W_ABANDONED))
             continue;
@@ -72,17 +72,17 @@ static uint32_t drain(kvs_engine *e, uint64_t until)
 static void undo_preps(kvs_engine *e)
 {
     kvs_mutex_lock(&e->lock);
-    struct kvs_xfer *x = e->live;
+    struct kvs_xfer *x = e->live.head;
     while (x) {
         if (x->prepped == KVS_PREP_UNDOING) {
             kvs_mutex_unlock(&e->lock);
             kvs_yield();
             kvs_mutex_lock(&e->lock);
-            x = e->live; /* it may be gone */
+            x = e->live.head; /* it may be gone */
             continue;
         }
         kvs_xfer_unprep(x); /* it stays for so long */
-        x = x->live_next;
+        x = kvs_list_next(x, KVS_IN_LIVE);
     }
     kvs_mutex_unlock(&e->lock);
 }

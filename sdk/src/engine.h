@@ -71,7 +71,7 @@ struct kvs_text {
 enum kvs_prepped { KVS_PREP_NONE, KVS_PREP_OWED, KVS_PREP_UNDOING };
 
 /* Lists of transfers that any of them can leave at once, by kind: a transfer is in one list of each. */
-enum kvs_list_kind { KVS_IN_AGAIN, KVS_IN_POOL, KVS_IN_REAP, KVS_LIST_KINDS };
+enum kvs_list_kind { KVS_IN_LIVE, KVS_IN_POSTED, KVS_IN_AGAIN, KVS_IN_POOL, KVS_IN_REAP, KVS_LIST_KINDS };
 struct kvs_list {
     struct kvs_xfer *head, *tail;
 };
@@ -105,11 +105,9 @@ struct kvs_xfer {
     struct kvs_batch batch;
 
     /* Guarded by engine.lock. */
-    struct kvs_xfer *live_prev, *live_next;     /* all transfers of the engine */
-    struct kvs_xfer *posted_prev, *posted_next; /* those posted, in the order of their posts */
-    bool posted, grace;                         /* on the list; past its deadline, cancel was called */
-    bool cancel_owed;                           /* the backend was busy: the service thread calls it */
-    bool unbacked;                              /* a registration of its went while it was held */
+    bool grace;       /* past its deadline, cancel was called */
+    bool cancel_owed; /* the backend was busy: the service thread calls it */
+    bool unbacked;    /* a registration of its went while it was held */
     enum kvs_prepped prepped;
     uint64_t deadline; /* of the last post, 0: none */
     uint64_t grace_end;
@@ -141,6 +139,11 @@ static inline bool kvs_list_take(struct kvs_list *list, enum kvs_list_kind kind,
     *(link->next ? &link->next->link[kind].prev : &list->tail) = link->prev;
     link->in = false;
     return true;
+}
+
+static inline struct kvs_xfer *kvs_list_next(const struct kvs_xfer *x, enum kvs_list_kind kind)
+{
+    return x->link[kind].next;
 }
 
 /* Transfers one behind the other, by local_next. */
@@ -218,11 +221,11 @@ struct kvs_engine {
     kvs_mutex mem_lock;
     struct kvs_memtab mems;
 
-    kvs_mutex lock; /* guards what follows, to the next comment */
-    struct kvs_xfer *live;
-    struct kvs_xfer *posted_head, *posted_tail;
-    uint64_t posts;        /* so far */
-    uint32_t cancels_owed; /* by transfers on that list */
+    kvs_mutex lock;         /* guards what follows, to the next comment */
+    struct kvs_list live;   /* all transfers, the newest first */
+    struct kvs_list posted; /* those posted, in the order of their posts */
+    uint64_t posts;         /* so far */
+    uint32_t cancels_owed;  /* by transfers on that list */
     struct kvs_list again;
     bool again_busy;
     struct kvs_list reap;      /* ended and not reaped yet, in the order of their ends */

@@ -123,7 +123,7 @@ void kvs_fd_progress(kvs_engine *e)
         progressing = NULL;
     }
     /* One that has no descriptor has nothing to say before something was posted. */
-    if (kvs_a32_load(&e->handed) && (!polled || (fd->blind && !fd->parked && e->posted_head)))
+    if (kvs_a32_load(&e->handed) && (!polled || (fd->blind && !fd->parked && e->posted.head)))
         kvs_fd_due(e, kvs_after(kvs_now_ns(), BLIND_TICK));
     if (!kvs_turn_inside())
         fd->news = false;
@@ -160,7 +160,7 @@ static int open_fds(kvs_engine *e)
     fd->blind = e->polls;
     fd->timer_at = KVS_NEVER;
     /* What runs already tells its end too; those that are reaped do so from their posts on. */
-    for (struct kvs_xfer *x = e->live; x; x = x->live_next)
+    for (struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
         if (!x->reap && (kvs_a64_load(&x->word) & KVS_W_COUNT))
             kvs_a64_or(&x->word, KVS_W_TELL);
     kvs_a32_store(&e->tells, 1);

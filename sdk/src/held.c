@@ -22,7 +22,7 @@ void kvs_held_sum(kvs_engine *e, uint64_t *transfers, uint64_t *bytes)
 {
     *transfers = *bytes = 0;
     kvs_mutex_lock(&e->lock);
-    for (const struct kvs_xfer *x = e->live; x; x = x->live_next)
+    for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
         if (is_held(x)) {
             ++*transfers;
             *bytes += x->user ? 0 : x->bytes;
@@ -35,7 +35,7 @@ static size_t collect(const kvs_engine *e, struct kvs_held *out, size_t room)
 {
     size_t n = 0;
     uint64_t now = kvs_now_ns();
-    for (const struct kvs_xfer *x = e->live; x; x = x->live_next) {
+    for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE)) {
         if (x->batch.op >= KVS_QUERY || x->user || !is_held(x))
             continue;
         uint64_t word = kvs_a64_load(&x->word);
@@ -86,7 +86,7 @@ void kvs_leaks_add(kvs_engine *e)
 {
     uint64_t transfers = 0, bytes = 0;
     kvs_mutex_lock(&e->lock);
-    for (const struct kvs_xfer *x = e->live; x; x = x->live_next)
+    for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
         if (kvs_a64_load(&x->word) & KVS_W_COUNT) {
             transfers++;
             bytes += x->bytes;

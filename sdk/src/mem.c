@@ -311,7 +311,7 @@ void kvs_memtab_uncount_all(kvs_engine *e)
 {
     kvs_mutex_lock(&e->mem_lock);
     kvs_mutex_lock(&e->lock);
-    for (struct kvs_xfer *x = e->live; x; x = x->live_next)
+    for (struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
         uncount(x);
     kvs_mutex_unlock(&e->lock);
     kvs_mutex_unlock(&e->mem_lock);

@@ -139,10 +139,7 @@ static void adopt(struct kvs_xfer *x)
     kvs_engine *e = x->engine;
     kvs_engine_ref(e);
     kvs_mutex_lock(&e->lock);
-    x->live_next = e->live;
-    if (e->live)
-        e->live->live_prev = x;
-    e->live = x;
+    kvs_list_add(&e->live, KVS_IN_LIVE, x, true);
     kvs_mutex_unlock(&e->lock);
 }
 

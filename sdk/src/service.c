@@ -31,7 +31,7 @@ void kvs_service_kick(kvs_engine *e)
 /* The backend was too busy for its cancel; false: it needs none any more. engine.lock held. */
 static bool owe_cancel(struct kvs_xfer *x)
 {
-    if (!x->posted || x->cancel_owed) /* it has ended, or is held */
+    if (!x->link[KVS_IN_POSTED].in || x->cancel_owed) /* it has ended, or is held */
         return false;
     x->cancel_owed = true;
     x->engine->cancels_owed++;
@@ -133,8 +133,8 @@ static void unlock_stop_lock(struct kvs_xfer *x)
  * in between. */
 static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
 {
-    for (struct kvs_xfer *x = e->posted_head, *after; x; x = after) {
-        after = x->posted_next;
+    for (struct kvs_xfer *x = e->posted.head, *after; x; x = after) {
+        after = kvs_list_next(x, KVS_IN_POSTED);
         uint64_t word = kvs_a64_load(&x->word);
         bool held = word & KVS_W_HELD;
         if ((word & KVS_W_COUNT) == 0 || (held && !e->polls))
@@ -180,9 +180,9 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
 /* Cancels that a busy backend has not had yet; engine.lock held, and let go in between. */
 static void call_owed(kvs_engine *e)
 {
-    struct kvs_xfer *x = e->posted_head;
+    struct kvs_xfer *x = e->posted.head;
     while (x && !x->cancel_owed)
-        x = x->posted_next;
+        x = kvs_list_next(x, KVS_IN_POSTED);
     if (!x)
         return;
     x->cancel_owed = false;
@@ -235,7 +235,7 @@ static void poll_for_others(kvs_engine *e, uint64_t now, uint64_t next, uint64_t
  * need not wake this thread. Without a post for so long it sleeps until one wakes it. */
 static uint64_t look_again(kvs_engine *e, uint64_t now, uint64_t *posts)
 {
-    bool idle = !e->timeout || (!e->posted_head && *posts == e->posts);
+    bool idle = !e->timeout || (!e->posted.head && *posts == e->posts);
     *posts = e->posts;
     return idle ? KVS_NEVER : kvs_after(now, e->timeout);
 }
@@ -279,7 +279,7 @@ static void *service_main(void *arg)
         }
         if (kvs_service_step(e, &now, &next) || e->service_stop)
             continue;
-        if (e->polls && e->posted_head) {
+        if (e->polls && e->posted.head) {
             poll_for_others(e, now, next, &seen);
             continue;
         }

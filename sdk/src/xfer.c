@@ -24,47 +24,20 @@ static bool is_running(const struct kvs_xfer *x)
 void kvs_posted_link(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
-    if (x->posted)
-        kvs_posted_unlink(x);
-    x->posted = true;
+    kvs_posted_unlink(x);
+    kvs_list_add(&e->posted, KVS_IN_POSTED, x, false);
     x->deadline = x->batch.deadline_ns;
     x->grace = false;
-    x->posted_next = NULL;
-    x->posted_prev = e->posted_tail;
-    if (e->posted_tail)
-        e->posted_tail->posted_next = x;
-    else
-        e->posted_head = x;
-    e->posted_tail = x;
     e->posts++;
 }
 
 void kvs_posted_unlink(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
-    if (!x->posted)
+    if (!kvs_list_take(&e->posted, KVS_IN_POSTED, x))
         return;
-    if (x->posted_prev)
-        x->posted_prev->posted_next = x->posted_next;
-    else
-        e->posted_head = x->posted_next;
-    if (x->posted_next)
-        x->posted_next->posted_prev = x->posted_prev;
-    else
-        e->posted_tail = x->posted_prev;
-    x->posted = false;
     e->cancels_owed -= x->cancel_owed;
     x->cancel_owed = false;
-}
-
-static void unlink_live(struct kvs_xfer *x)
-{
-    if (x->live_prev)
-        x->live_prev->live_next = x->live_next;
-    else
-        x->engine->live = x->live_next;
-    if (x->live_next)
-        x->live_next->live_prev = x->live_prev;
 }
 
 static void free_memory(struct kvs_xfer *x)
@@ -115,7 +88,7 @@ void kvs_xfer_free(struct kvs_xfer *x)
     kvs_mutex_lock(&e->lock);
     kvs_again_take(x); /* only after a submit that answered AGAIN, but completed it all the same */
     kvs_posted_unlink(x);
-    unlink_live(x);
+    kvs_list_take(&e->live, KVS_IN_LIVE, x);
     kvs_mutex_unlock(&e->lock);
     free_memory(x);
     kvs_engine_unref(e);
