@@ -56,7 +56,7 @@ struct kvs_text {
 #define KVS_W_HELD      (UINT64_C(1) << 35) /* ended TIMEOUT with ios open */
 #define KVS_W_ABANDONED (UINT64_C(1) << 36) /* freed by whoever brings the count to 0 */
 #define KVS_W_LEAVING   (UINT64_C(1) << 37) /* to be abandoned: its done function posts it no more */
-#define KVS_W_ENDED     (UINT64_C(1) << 38) /* kvs_xfer_ending has the round, or is not to have it */
+#define KVS_W_ENDED     (UINT64_C(1) << 38) /* kvs_stats_ending has the round, or is not to have it */
 #define KVS_W_TELL      (UINT64_C(1) << 39) /* its end is told to the engine, where somebody waits for it */
 
 #define KVS_W_COPY                                                                                           \
@@ -257,13 +257,6 @@ void kvs_settle_won(struct kvs_xfer *x, struct kvs_io *io, int status);
 void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status, const char *why);
 /* Takes n from the count, and does what the end of a transfer asks for. */
 void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n);
-/*
- * Once for each accepted post, when the transfer's result stands: after the last of its ios, or when it ends
- * held, and before its owner or its done function hears of it. What has to be done at an end and touches the
- * transfer is done here. Called by the one who set ENDED, who still has the count that keeps the transfer; at
- * a held end, `held`, with engine.lock held.
- */
-void kvs_xfer_ending(struct kvs_xfer *x, bool held);
 /* One more on the count, if the transfer is running: it cannot end before kvs_xfer_drop. */
 bool kvs_xfer_hold(struct kvs_xfer *x);
 int kvs_xfer_status(const struct kvs_xfer *x);
@@ -353,7 +346,11 @@ void kvs_bounce_uncount(kvs_engine *e, struct kvs_mem *m);
 
 /* ---- Statistics (stats.c) and memory that is held (held.c) ---- */
 
-/* Counts a post that has ended. */
+/*
+ * Counts a post, once for each that was accepted, when the transfer's result stands: after the last of its
+ * ios, or when it ends held, and before its owner or its done function hears of it. Called by the one who set
+ * ENDED, who still has the count that keeps the transfer; at a held end with engine.lock held.
+ */
 void kvs_stats_ending(const struct kvs_xfer *x);
 /* What is held or abandoned now. Takes engine.lock. */
 void kvs_held_sum(kvs_engine *e, uint64_t *transfers, uint64_t *bytes);

@@ -102,7 +102,7 @@ static enum over end_held(struct kvs_xfer *x)
         else if (seen & KVS_W_DONE)
             next = (next & ~KVS_W_DONE) | KVS_W_STARTED;
     } while (!kvs_a64_cas(&x->word, &seen, next));
-    kvs_xfer_ending(x, true);
+    kvs_stats_ending(x);
     if (x->engine->limits.caps_native & KVS_CAP_CANCEL)
         kvs_slab_violation(x->engine->slab, "cancel is native, but ios were open after the grace of %llu ms",
                            (unsigned long long)(x->engine->cancel_grace / 1000000u));

@@ -156,12 +156,6 @@ static void done_due(struct kvs_xfer *x)
     kvs_turn_end();
 }
 
-void kvs_xfer_ending(struct kvs_xfer *x, bool held)
-{
-    (void)held;
-    kvs_stats_ending(x);
-}
-
 /* Are these n all that is left of the round's ios and of the calls that have it in hand? Then nobody else can
  * take from the count, and once ENDED is set nobody adds to it. */
 static bool is_last(uint64_t word, uint64_t n)
@@ -201,7 +195,7 @@ static uint64_t count_down(struct kvs_xfer *x, uint64_t n, kvs_engine **told)
             if (!kvs_a64_cas(&x->word, &seen, seen | KVS_W_ENDED))
                 continue;
             seen |= KVS_W_ENDED;
-            kvs_xfer_ending(x, false);
+            kvs_stats_ending(x);
         }
         if ((seen & KVS_W_TELL) && (seen & KVS_W_COUNT) == n && !*told)
             *told = tell_begin(x, seen);
