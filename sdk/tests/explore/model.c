@@ -28,6 +28,14 @@ static void do_post(struct model_xfer *m)
     m->posted_at = explore_now();
     explore_note(m);
     int rc = kvs_xfer_post(m->x);
+    if (m->unbacked) { /* KVS-REQ-297 */
+        if (rc != KVS_NOT_ALLOWED && rc != KVS_BUSY)
+            explore_fail("post of transfer %u, whose memory has gone, answers %s", number(m),
+                         kvs_status_name(rc));
+        m->accepted--;
+        m->posted_at = before;
+        return;
+    }
     if (rc == KVS_IN_PROG)
         return;
     if (model.s->done || rc == KVS_NOT_ALLOWED || rc == KVS_BUSY) {
@@ -107,12 +115,15 @@ static void do_deregister(struct model_xfer *m)
     if (!m->reg)
         return;
     bool gone = m->gone && !model.s->done && !m->abandoned; /* else by whom, and when, is not known here */
+    bool bounce = model.s->params && strstr(model.s->params, "bounce=yes");
+    gone = gone || (bounce && m->abandoned); /* KVS-REQ-296 */
     int rc = kvs_mem_deregister(model.e, m->reg, NULL);
     if (rc == KVS_OK) {
-        if (m->owned)
+        if (m->owned && !bounce)
             explore_fail("the memory of transfer %u was deregistered, but the store has ios of it",
                          number(m));
         m->reg = NULL;
+        m->unbacked = !m->gone;
         free_memory(m);
     } else if (rc != KVS_BUSY || gone) {
         explore_fail("deregistering the memory of transfer %u answers %s", number(m), kvs_status_name(rc));
@@ -138,6 +149,65 @@ static void do_any(void)
     if (rc == KVS_IN_PROG)
         explore_fail("a wait for any came back for transfer %zu, which has not ended", at);
     rules_result(&model.at[at], rc, false);
+}
+
+static bool all_given(void)
+{
+    bool all = true;
+    for (unsigned i = 0; i < model_xfers(model.s); i++)
+        all = all && (model.at[i].gone || model.at[i].reaped == model.at[i].accepted);
+    return all;
+}
+
+/* KVS-REQ-322 */
+static void do_reap(void)
+{
+    do {
+        kvs_xfer *got[MODEL_XFERS];
+        size_t n = 0;
+        model.reaping[explore_self()] = true;
+        int rc = kvs_engine_reap(model.e, got, MODEL_XFERS, KVS_FOREVER, &n);
+        model.reaping[explore_self()] = false;
+        if (rc != KVS_OK || n == 0 || n > MODEL_XFERS)
+            explore_fail("reap without limit answers %s, and gives %zu", kvs_status_name(rc), n);
+        for (size_t i = 0; i < n; i++) {
+            struct model_xfer *m = model.at;
+            while (m < model.at + MODEL_XFERS && m->x != got[i])
+                m++;
+            if (m == model.at + MODEL_XFERS || m->gone)
+                explore_fail("reap gives a transfer that is none, or is gone");
+            explore_note(m);
+            if (++m->reaped > m->accepted)
+                explore_fail("transfer %u was given %u times after %u posts", number(m), m->reaped,
+                             m->accepted);
+            do_look(m);
+        }
+    } while (!all_given());
+}
+
+static bool is_readable(uint64_t ns)
+{
+    struct pollfd p = {.fd = model.fd, .events = POLLIN};
+    return kvs_fds_wait(&p, 1, ns) == 1;
+}
+
+static void do_loop(struct model_xfer *m)
+{
+    while (!kvs_xfer_ended(kvs_a64_load(&m->x->word))) {
+        is_readable(EXPLORE_NEVER);
+        kvs_engine_progress(model.e);
+    }
+    do_look(m);
+}
+
+/* KVS-REQ-333 */
+static void do_quiet(void)
+{
+    for (int i = 0; is_readable(0); i++) {
+        if (i == 20)
+            explore_fail("the engine's descriptor stays readable, but there is nothing to do");
+        kvs_engine_progress(model.e);
+    }
 }
 
 static int on_held(void *arg, const struct kvs_held *memory)
@@ -196,6 +266,8 @@ static void on_xfer(const char *word, size_t len, struct model_xfer *m)
         do_wait(m);
     else if (IS("look"))
         do_look(m);
+    else if (IS("loop"))
+        do_loop(m);
     else if (IS("check"))
         while (!do_look(m))
             explore_spin();
@@ -232,6 +304,13 @@ static void on_engine(const char *word, size_t len)
         model.e = NULL;
     } else if (IS("any")) {
         do_any();
+    } else if (IS("reap")) {
+        do_reap();
+    } else if (IS("fd")) {
+        if (kvs_engine_fd(model.e, &model.fd) != KVS_OK)
+            explore_fail("there is no descriptor of the engine");
+    } else if (IS("quiet")) {
+        do_quiet();
     } else if (IS("held")) {
         kvs_engine_held(model.e, on_held, NULL);
     } else if (IS("stats")) {
@@ -284,6 +363,7 @@ static void prepare(struct model_xfer *m)
     struct kvs_dlist local = {descs, model_ios(model.s), 0, KVS_MEM_DRAM};
     struct kvs_xfer_req req = {.size = sizeof req,
                                .op = KVS_READ,
+                               .flags = model.s->reaps ? KVS_XFER_REAP : 0,
                                .local = &local,
                                .keys = keys,
                                .nkeys = model_ios(model.s),
@@ -323,6 +403,7 @@ static void body(void *arg)
     int threads[3];
     memset(&model, 0, sizeof model);
     model.s = s;
+    model.fd = -1;
     store_begin(s);
     open_engine();
     kvs_engine *any = model.e;

@@ -9,6 +9,10 @@
  *   dereg    ends the registration of its memory, unless that answers BUSY
  *   free     frees its memory, which nobody may use any more
  *   any      waits until one of those that it has posted has ended
+ *   reap     reaps, until every post so far has been given; of one caller only
+ *   fd       asks for the engine's descriptor
+ *   loop     sleeps on it and makes progress until the transfer has ended, and looks at the result
+ *   quiet    makes progress: then it is not readable
  *   held     lists the memory that is held
  *   stats    reads the engine's statistics
  *   join     waits for the other callers' ends
@@ -59,6 +63,7 @@ struct scenario {
     bool twice;        /* there is a second vendor, which completes all that the first does */
     bool held_back;    /* until letgo */
     bool registered;   /* memory is registered */
+    bool reaps;        /* transfers are prepared with KVS_XFER_REAP */
     bool wakes;        /* POLL: host->wake, and no descriptor */
     unsigned bound;    /* preemptions; 0: 2 */
 };
@@ -81,9 +86,13 @@ struct model_xfer {
     unsigned posts;                       /* that were tried */
     unsigned reposts;                     /* left, for the done function */
     uint32_t owned;                       /* by the store: a bit for each io */
+    bool unbacked;                        /* its registration has gone while it was held */
     bool gone, abandoned;                 /* given back; by abandon, which has returned */
     int poster;                           /* the thread of its last post in a script */
     uint64_t posted_at;                   /* its last post, or a little before */
+    unsigned reaped;                      /* how often it was given */
+    unsigned shown;                       /* the post whose ios' statuses have been seen, and these */
+    int status[MODEL_IOS];
 };
 
 /* Of the run. */
@@ -93,6 +102,8 @@ struct model {
     struct model_xfer at[MODEL_XFERS];
     unsigned callers, ended; /* scripts, and of them those that have ended */
     bool let_go, closing, dropped;
+    int fd;                                    /* of the engine, -1: nobody has asked for it */
+    bool reaping[EXPLORE_THREADS];             /* a thread reaps without limit */
     struct model_xfer *waits[EXPLORE_THREADS]; /* what a thread waits for without limit, or NULL */
 };
 extern struct model model;

@@ -36,11 +36,16 @@ void rules_result(struct model_xfer *m, int rc, bool in_done)
         int status = 99;
         kvs_xfer_result(m->x, i, &status, NULL, NULL);
         found = found || status == rc;
+        if (m->shown == m->accepted && status != m->status[i])
+            explore_fail("io %u of transfer %u was %s, and is %s now", i, n, kvs_status_name(m->status[i]),
+                         kvs_status_name(status));
+        m->status[i] = status;
         if (!legal(status))
             explore_fail("io %u of transfer %u ended with %s", i, n, kvs_status_name(status));
         if (rc == KVS_OK && status != KVS_OK)
             explore_fail("transfer %u is OK, but its io %u is %s", n, i, kvs_status_name(status));
     }
+    m->shown = m->accepted;
     if (!found)
         explore_fail("transfer %u has %s, but none of its ios", n, kvs_status_name(rc));
 }
@@ -53,6 +58,9 @@ void rules_idle(void)
             kvs_xfer_ended(model.waits[i]->x->word.v))
             explore_fail("transfer %u has ended, but whoever waits for it was not woken",
                          number(model.waits[i]));
+    for (int i = 0; i < EXPLORE_THREADS; i++)
+        if (model.reaping[i] && explore_asleep(i) && model.e->reap.head)
+            explore_fail("there is a transfer to be reaped, but whoever waits for one was not woken");
 }
 
 void rules_done(kvs_xfer *x, int status, void *arg)
