@@ -190,6 +190,7 @@ struct kvs_fd {
     bool news, owed;       /* something for the caller to look at; to do */
     bool up;               /* event is set */
     uint64_t timer_at;
+    uint64_t asleep_to; /* nobody who waits in the engine sleeps for longer than to then; 0: nobody does */
 };
 
 struct kvs_engine {

@@ -50,6 +50,21 @@ void kvs_fd_due(kvs_engine *e, uint64_t at)
     kvs_timer_set(fd->timer, at);
 }
 
+void kvs_fd_sleeps(kvs_engine *e, uint64_t next)
+{
+    if (e->fd.asleep_to < next)
+        e->fd.asleep_to = next;
+}
+
+void kvs_fd_posted(kvs_engine *e, uint64_t deadline)
+{
+    kvs_fd_due(e, deadline);
+    if (deadline < e->fd.asleep_to) {
+        e->fd.asleep_to = 0;
+        kvs_progress_look(e);
+    }
+}
+
 static void forget_backend(struct kvs_fd *fd)
 {
     if (fd->backend >= 0)
@@ -135,7 +150,7 @@ void kvs_fd_progress(kvs_engine *e)
 static void take_over(kvs_engine *e)
 {
     kvs_a32_store(&e->handed, 1);
-    e->fd.owed = true;
+    kvs_fd_owe(e); /* also for those who wait already */
     kvs_cond_signal(&e->service_work);
     while (e->owned && e->owned_by_service && !kvs_turn_inside())
         kvs_owner_await(e, KVS_NEVER);

@@ -195,6 +195,7 @@ bool kvs_engine_wait(kvs_engine *e, bool (*look)(void *arg), void *arg, uint64_t
             kvs_mutex_unlock(&e->lock);
             continue;
         }
+        kvs_fd_sleeps(e, next);
         if (e->callers_poll && (mine || (mine = kvs_owner_try(e, false)))) {
             kvs_mutex_unlock(&e->lock);
             kvs_a64_add(&e->polls_seen, 1);

@@ -61,6 +61,10 @@ void kvs_fd_news(kvs_engine *e);
 void kvs_fd_owe(kvs_engine *e);
 /* Or at this time. */
 void kvs_fd_due(kvs_engine *e, uint64_t at);
+/* Somebody is about to wait in the engine, for no longer than to `next`: a deadline before that wakes him. */
+void kvs_fd_sleeps(kvs_engine *e, uint64_t next);
+/* A transfer was posted, with this deadline. */
+void kvs_fd_posted(kvs_engine *e, uint64_t deadline);
 /* By the poll owner once it has polled: the backend may have another descriptor now. */
 void kvs_fd_follow(kvs_engine *e, bool failed);
 /* There is a poll owner, and the caller of progress is not it; the owner has left. */

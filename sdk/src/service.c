@@ -259,8 +259,9 @@ bool kvs_service_step(kvs_engine *e, uint64_t *now, uint64_t *next)
         kvs_mutex_unlock(&e->lock);
         kvs_again_offer(e);
         kvs_mutex_lock(&e->lock);
-        if (e->again.head)
-            *next = tick < *next ? tick : *next;
+        if (!e->again.head)
+            return true; /* meanwhile something may have been posted that is due before *next */
+        *next = tick < *next ? tick : *next;
     }
     return e->deferred.head != NULL;
 }
@@ -300,7 +301,7 @@ int kvs_service_need(const struct kvs_xfer *x)
     kvs_engine *e = x->engine;
     if (kvs_a32_load(&e->handed)) {
         if (x->deadline)
-            kvs_fd_due(e, x->deadline);
+            kvs_fd_posted(e, x->deadline);
         return KVS_OK;
     }
     bool needed = e->timeout || e->polls || x->deferred || !e->blocking;

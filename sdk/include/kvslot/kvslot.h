@@ -669,10 +669,10 @@ KVS_EXPORT int kvs_engine_leaks(struct kvs_leaks *out);
  * From the first call on, for the rest of the engine's life, its service thread does nothing: it
  * neither polls nor ends what is out of time, and done functions that would run on it run inside
  * kvs_engine_progress(). Whoever waits, in kvs_xfer_wait(), in kvs_xfer_wait_any(), in
- * kvs_engine_reap(), in the calls for one key or in release and close, does that work meanwhile;
- * kvs_xfer_check() does not. With `progress=thread` the service thread goes on with all its work;
- * the descriptor then only says that there is something to look at, and kvs_engine_progress() that
- * it was seen.
+ * kvs_engine_reap(), in the calls for one key or in release and close, does that work meanwhile,
+ * also for what others post after he began to wait; kvs_xfer_check() does not. With `progress=thread` the
+ * service thread goes on with all its work; the descriptor then only says that there is something to look at,
+ * and kvs_engine_progress() that it was seen.
  *
  * It is readable at once after the first call. What kvs_engine_progress() has seen does not make
  * it readable again: where several threads sleep on it, whoever calls that looks for them all.
@@ -690,7 +690,7 @@ KVS_EXPORT int kvs_engine_leaks(struct kvs_leaks *out);
  * @since 0.1
  * @par Contract
  * KVS-REQ-315 KVS-REQ-316 KVS-REQ-317 KVS-REQ-318 KVS-REQ-319 KVS-REQ-320 KVS-REQ-321 KVS-REQ-330
- * KVS-REQ-331 KVS-REQ-332 KVS-REQ-333
+ * KVS-REQ-331 KVS-REQ-332 KVS-REQ-333 KVS-REQ-334
  */
 KVS_EXPORT int kvs_engine_fd(kvs_engine *engine, int *fd);
 
