@@ -261,6 +261,9 @@ void kvs_xfer_drop(struct kvs_xfer *x, uint64_t n);
 /* One more on the count, if the transfer is running: it cannot end before kvs_xfer_drop. */
 bool kvs_xfer_hold(struct kvs_xfer *x);
 int kvs_xfer_status(const struct kvs_xfer *x);
+/* A descriptor's status, and whether it is its own, with bytes and text in rec. Once the transfer has ended
+ * it does not change: at a held end, where one is being settled this moment, it waits for that. */
+int kvs_io_status(const struct kvs_xfer *x, const struct kvs_rec *rec, bool *own);
 /* Is an io's status an error of its transfer, and no answer of QUERY or REMOVE. */
 bool kvs_io_is_error(const struct kvs_xfer *x, int status);
 void kvs_io_text(struct kvs_rec *rec, uint32_t round, const char *fmt, va_list args) KVS_PRINTF(3, 0);

@@ -117,8 +117,8 @@ static uint64_t count_errors(const struct kvs_xfer *x, uint32_t *errors)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < x->count; i++) {
         const struct kvs_rec *rec = kvs_rec_at(x, i);
-        /* At a held end, some are open. */
-        int status = kvs_a32_load(&rec->round) == x->round ? rec->status : KVS_TIMEOUT;
+        bool own;
+        int status = kvs_io_status(x, rec, &own);
         if (kvs_io_is_error(x, status))
             errors[KVS_STATUS_SLOT(status)]++;
         else if (x->batch.op < KVS_QUERY)

@@ -34,7 +34,9 @@ static inline struct timespec kvs_timespec(uint64_t ns)
 #include "sync_explore.h" /* of sdk/tests/explore: the same, at the will of its scheduler */
 #else
 
-/* ---- Atomics: loads acquire, stores release, read-modify-writes are both ---- */
+/* ---- Atomics: loads and read-modify-writes are in one order for all threads, stores release ----
+ * Who changes one word and then looks at another, while a second thread does it the other way round, needs
+ * that order: a slot and HELD (kvs_io_status). On x86 and ARM it costs no more than acquire does. */
 
 typedef struct {
     _Atomic(uint64_t) v;
@@ -46,7 +48,7 @@ typedef struct {
 #define KVS_ATOMIC_FUNCTIONS(type, num)                                                                      \
     static inline num type##_load(const type *a)                                                             \
     {                                                                                                        \
-        return atomic_load_explicit(&((type *)(uintptr_t)a)->v, memory_order_acquire);                       \
+        return atomic_load_explicit(&((type *)(uintptr_t)a)->v, memory_order_seq_cst);                       \
     }                                                                                                        \
     static inline num type##_load_relaxed(const type *a)                                                     \
     {                                                                                                        \
@@ -58,20 +60,20 @@ typedef struct {
     }                                                                                                        \
     static inline num type##_add(type *a, num n)                                                             \
     {                                                                                                        \
-        return atomic_fetch_add_explicit(&a->v, n, memory_order_acq_rel);                                    \
+        return atomic_fetch_add_explicit(&a->v, n, memory_order_seq_cst);                                    \
     }                                                                                                        \
     static inline num type##_sub(type *a, num n)                                                             \
     {                                                                                                        \
-        return atomic_fetch_sub_explicit(&a->v, n, memory_order_acq_rel);                                    \
+        return atomic_fetch_sub_explicit(&a->v, n, memory_order_seq_cst);                                    \
     }                                                                                                        \
     static inline num type##_or(type *a, num n)                                                              \
     {                                                                                                        \
-        return atomic_fetch_or_explicit(&a->v, n, memory_order_acq_rel);                                     \
+        return atomic_fetch_or_explicit(&a->v, n, memory_order_seq_cst);                                     \
     }                                                                                                        \
     static inline bool type##_cas(type *a, num *seen, num n)                                                 \
     {                                                                                                        \
-        return atomic_compare_exchange_strong_explicit(&a->v, seen, n, memory_order_acq_rel,                 \
-                                                       memory_order_acquire);                                \
+        return atomic_compare_exchange_strong_explicit(&a->v, seen, n, memory_order_seq_cst,                 \
+                                                       memory_order_seq_cst);                                \
     }
 KVS_ATOMIC_FUNCTIONS(kvs_a64, uint64_t)
 KVS_ATOMIC_FUNCTIONS(kvs_a32, uint32_t)

@@ -143,6 +143,27 @@ int kvs_xfer_cancel(kvs_xfer *x)
     return KVS_OK;
 }
 
+int kvs_io_status(const struct kvs_xfer *x, const struct kvs_rec *rec, bool *own)
+{
+    *own = false;
+    if (x->round == 0)
+        return KVS_NOT_POSTED;
+    for (;;) {
+        uint64_t word = kvs_a64_load(&x->word);
+        bool open = kvs_slot_armed(rec->slot);
+        *own = kvs_a32_load(&rec->round) == x->round;
+        if (*own)
+            return rec->status;
+        if (!(word & KVS_W_HELD))
+            return KVS_IN_PROG;
+        /* Whoever disarms an armed slot from now on sees HELD. Who has disarmed one looked at HELD before or
+         * after it was set: he is waited for, while he still has it on the count. */
+        if (open || (word & KVS_W_COUNT) == 0)
+            return KVS_TIMEOUT;
+        kvs_yield();
+    }
+}
+
 static const char *status_text(const struct kvs_rec *rec, int status, bool mine)
 {
     if (status >= 0)
@@ -159,14 +180,8 @@ int kvs_xfer_result(kvs_xfer *x, size_t index, int *status, uint64_t *bytes, con
     if (index >= x->count)
         return KVS_INVALID_PARAM;
     const struct kvs_rec *rec = kvs_rec_at(x, (uint32_t)index);
-    bool settled = x->round != 0 && kvs_a32_load(&rec->round) == x->round;
-    int st = KVS_IN_PROG;
-    if (settled)
-        st = rec->status;
-    else if (x->round == 0)
-        st = KVS_NOT_POSTED;
-    else if (kvs_a64_load(&x->word) & KVS_W_HELD)
-        st = KVS_TIMEOUT;
+    bool settled;
+    int st = kvs_io_status(x, rec, &settled);
     if (status)
         *status = st;
     if (bytes)
