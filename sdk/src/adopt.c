@@ -154,8 +154,8 @@ static void fill_in(struct kvs_backend *b)
     b->remote_mems &= ALL_MEMS;
     if (b->local_mems == 0) /* KVS-REQ-429 */
         b->local_mems = KVS_MEM_MASK(KVS_MEM_DRAM);
-    if (b->remote_mems == 0)
-        b->remote_mems = KVS_MEM_MASK(KVS_MEM_DRAM);
+    if (b->remote_mems == 0) /* it only names a key there: KVS-REQ-448 */
+        b->remote_mems = KVS_MEM_MASK(KVS_MEM_DRAM) | KVS_MEM_MASK(KVS_MEM_OBJECT);
     b->flags &= KVS_F_SUBMIT_BLOCKS | KVS_F_COMPLETE_DEFERRED | KVS_F_NEEDS_REGISTRATION |
                 KVS_F_ONCE_PER_PROCESS | KVS_F_EMULATED;
 }

@@ -11,7 +11,7 @@ static const struct kvs_backend *adopt(const struct kvs_backend *table)
     return ours;
 }
 
-/* KVS-REQ-429 */
+/* KVS-REQ-429, KVS-REQ-448 */
 static void zeros_are_filled_in(void **state)
 {
     (void)state;
@@ -22,7 +22,7 @@ static void zeros_are_filled_in(void **state)
     assert_int_equal(ours->max_iov, 1);
     assert_int_equal(ours->priv_align, 16);
     assert_int_equal(ours->local_mems, KVS_MEM_MASK(KVS_MEM_DRAM));
-    assert_int_equal(ours->remote_mems, KVS_MEM_MASK(KVS_MEM_DRAM));
+    assert_int_equal(ours->remote_mems, KVS_MEM_MASK(KVS_MEM_DRAM) | KVS_MEM_MASK(KVS_MEM_OBJECT));
     assert_int_equal(ours->max_key, 0);
     assert_int_equal(ours->max_value, 0);
     assert_int_equal(ours->nparams, 3);

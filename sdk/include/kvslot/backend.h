@@ -332,7 +332,7 @@ struct kvs_param {
  * arguments point to.
  *
  * KVS-REQ-401 KVS-REQ-402 KVS-REQ-403 KVS-REQ-404 KVS-REQ-405 KVS-REQ-406 KVS-REQ-407 KVS-REQ-408
- * KVS-REQ-411 KVS-REQ-412 KVS-REQ-416 KVS-REQ-428 KVS-REQ-429 KVS-REQ-435 KVS-REQ-522
+ * KVS-REQ-411 KVS-REQ-412 KVS-REQ-416 KVS-REQ-428 KVS-REQ-429 KVS-REQ-435 KVS-REQ-448 KVS-REQ-522
  */
 struct kvs_backend {
     /* Stamped by KVS_BACKEND_STAMP in the plugin's own source, from the header it was compiled with. */
@@ -349,7 +349,7 @@ struct kvs_backend {
     uint32_t nparams;
     uint32_t thread_model; /**< enum kvs_thread_model; 0: serial */
     uint32_t local_mems;   /**< KVS_MEM_MASK bits the local side may have; 0: DRAM */
-    uint32_t remote_mems;  /**< KVS_MEM_MASK bits the remote side may have; 0: DRAM */
+    uint32_t remote_mems;  /**< KVS_MEM_MASK bits the remote side may have; 0: DRAM and OBJECT */
     uint32_t flags;        /**< enum kvs_flag, but for those that only open may set */
     uint32_t min_key;      /**< bytes; 0: 1 */
     uint64_t caps_native;  /**< enum kvs_cap bits that the store does by itself */
