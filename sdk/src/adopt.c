@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "adopt.h"
 #include "err.h"
+#include "paramdef.h"
 #include "uri.h"
 
 #include <stdio.h>
@@ -9,7 +10,6 @@
 
 /* A table or a parameter that ends before these never existed; one that is longer than those is no table. */
 #define LEAST_TABLE (offsetof(struct kvs_backend, submit) + sizeof(int (*)(void)))
-#define LEAST_PARAM offsetof(struct kvs_param, type)
 #define MOST_TABLE  65536u
 #define MOST_PARAM  4096u
 #define MOST_PARAMS 1024u
@@ -56,11 +56,11 @@ static int check_stamp(const struct kvs_backend *theirs, const struct kvs_adopt 
     if (theirs->size < LEAST_TABLE || theirs->size > MOST_TABLE)
         return kvs_adopt_refuse(adopt, "its table has %u bytes, which is not from %zu to %u", theirs->size,
                                 LEAST_TABLE, MOST_TABLE);
-    if (theirs->param_size < LEAST_PARAM || theirs->param_size > MOST_PARAM ||
+    if (theirs->param_size < KVS_PARAM_LEAST || theirs->param_size > MOST_PARAM ||
         theirs->param_size % _Alignof(struct kvs_param) != 0)
         return kvs_adopt_refuse(
             adopt, "its struct kvs_param has %u bytes, which is not a multiple of %zu from %zu to %u",
-            theirs->param_size, _Alignof(struct kvs_param), LEAST_PARAM, MOST_PARAM);
+            theirs->param_size, _Alignof(struct kvs_param), KVS_PARAM_LEAST, MOST_PARAM);
     int rc = check_not_newer("kvs_io", theirs->io_size, sizeof(struct kvs_io), adopt);
     if (rc == KVS_OK)
         rc = check_not_newer("kvs_batch", theirs->batch_size, sizeof(struct kvs_batch), adopt);

@@ -2,13 +2,13 @@
 #include "params.h"
 #include "err.h"
 #include "log.h"
-#include "nearest.h"
 #include "paramdef.h"
 #include "schemes.h"
 #include "secrets.h"
 #include "units.h"
 #include "uri.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,40 +49,16 @@ static int no_memory(struct kvs_error *err)
     return kvs_err_set(err, KVS_NO_MEMORY, "no memory for parameters");
 }
 
-/* "path, create, timeout": cut where it does not fit. */
-static void list_names(const struct kvs_params *params, char *buf, size_t size)
+static const char *name_at(const void *params, size_t i)
 {
-    size_t at = 0;
-    buf[0] = '\0';
-    for (size_t i = 0; i < params->count; i++) {
-        const char *name = params->values[i].decl->name;
-        size_t len = strlen(name);
-        if (at + len + sizeof ", ..." >= size) {
-            strcpy(buf + at, "...");
-            return;
-        }
-        memcpy(buf + at, name, len);
-        at += len;
-        strcpy(buf + at, i + 1 < params->count ? ", " : "");
-        at += strlen(buf + at);
-    }
+    return ((const struct kvs_params *)params)->values[i].decl->name;
 }
 
 static int unknown(const struct kvs_params *params, const char *name, struct kvs_error *err)
 {
-    char shown[80], names[300];
-    const char *backend = params->backend->name;
-    kvs_show_bytes(shown, sizeof shown, name, strlen(name));
-    struct kvs_nearest nearest = {.wanted = name};
-    for (size_t i = 0; i < params->count; i++)
-        kvs_nearest_offer(&nearest, params->values[i].decl->name, strlen(params->values[i].decl->name));
-    list_names(params, names, sizeof names);
-    if (nearest.best[0])
-        return kvs_err_set(err, KVS_INVALID_PARAM,
-                           "backend '%s' has no parameter '%s'; did you mean '%s'? It takes %s", backend,
-                           shown, nearest.best, names);
-    return kvs_err_set(err, KVS_INVALID_PARAM, "backend '%s' has no parameter '%s'; it takes %s", backend,
-                       shown, names);
+    char whose[80];
+    snprintf(whose, sizeof whose, "backend '%s'", params->backend->name);
+    return kvs_param_unknown(whose, name, &(struct kvs_param_names){name_at, params, params->count}, err);
 }
 
 static bool same_value(const struct value *value, const char *text, int64_t number)

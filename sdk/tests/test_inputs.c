@@ -123,6 +123,35 @@ static void sdk_params(void)
     assert_non_null(kvs_sdk_params(NULL));
 }
 
+static void param_read(void)
+{
+    size_t n;
+    int64_t number = 7;
+    const struct kvs_param *sdk = kvs_sdk_params(&n);
+    const struct kvs_param_list all = {sdk, n, 0};
+    const struct kvs_param_value given = {"timeout", "1s"}, half = {"timeout", NULL}, other = {NULL, "1s"};
+    REFUSED(KVS_INVALID_PARAM, "whose is NULL", kvs_param_read(NULL, &all, 1, &given, &number, err));
+    assert_int_equal(number, 0);
+    REFUSED(KVS_INVALID_PARAM, "lists of parameters are NULL",
+            kvs_param_read("x", NULL, 1, &given, NULL, err));
+    REFUSED(KVS_INVALID_PARAM, "x has no parameter 'timeout'",
+            kvs_param_read("x", NULL, 0, &given, NULL, err));
+    REFUSED(KVS_INVALID_PARAM, "given is NULL", kvs_param_read("x", &all, 1, NULL, &number, err));
+    REFUSED(KVS_INVALID_PARAM, "value is NULL", kvs_param_read("x", &all, 1, &half, &number, err));
+    REFUSED(KVS_INVALID_PARAM, "name is NULL", kvs_param_read("x", &all, 1, &other, &number, err));
+    assert_int_equal(kvs_param_read("x", &all, 1, &half, NULL, NULL), KVS_OK);
+    static const struct {
+        struct kvs_param_list list;
+        const char *part;
+    } bad[] = {{{NULL, 1, 0}, "list 0 of parameters is NULL"},
+               {{(const struct kvs_param *)zeros, 1, 0}, "parameter 0 of list 0 has no name"},
+               {{(const struct kvs_param *)zeros, 1, 8}, "stride 8"},
+               {{(const struct kvs_param *)zeros, SIZE_MAX, 0}, "end of memory"},
+               {{(const struct kvs_param *)zeros, 2, SIZE_MAX}, "end of memory"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        REFUSED(KVS_INVALID_PARAM, bad[i].part, kvs_param_read("x", &bad[i].list, 1, &given, &number, err));
+}
+
 /* ---- Engines ---- */
 
 static void engine_open(void)
@@ -317,6 +346,7 @@ static const struct row rows[] = {
     {"kvs_backend_find", backend_find},
     {"kvs_backend_list", backend_list},
     {"kvs_sdk_params", sdk_params},
+    {"kvs_param_read", param_read},
     {"kvs_engine_open", engine_open},
     {"kvs_engine_close", engine_close},
     {"kvs_engine_abandon", engine_abandon},

@@ -319,9 +319,49 @@ static void random_parameters(void **state)
     kvs_set_log(NULL, NULL, KVS_LOG_WARN);
 }
 
+/* KVS-REQ-535: a program's own parameters beside the SDK's, declared in structures larger than ours */
+static void a_programs_own(void **state)
+{
+    (void)state;
+    static const struct {
+        struct kvs_param param;
+        char more[24];
+    } own[] = {{{.name = "mode", .type = KVS_PARAM_ENUM, .choices = "fast|slow"}, "kept"},
+               {{.name = "wait", .type = KVS_PARAM_DURATION, .min = 1, .max = INT64_MAX}, "kept"},
+               {{.name = "label"}, "kept"}};
+    struct kvs_param_list lists[] = {{&own[0].param, 3, sizeof own[0]}, {NULL, 0, 0}, {NULL, 0, 0}};
+    lists[2].params = kvs_sdk_params(&lists[2].count);
+    static const struct {
+        struct kvs_param_value given;
+        int64_t number;
+        const char *error; /* NULL: none */
+    } rows[] = {
+        {{"mode", "slow"}, 1, NULL},
+        {{"wait", "20ms"}, 20000000, NULL},
+        {{"label", "any text"}, 0, NULL},
+        {{"threads", "9"}, 9, NULL},
+        {{"mode", "soon"}, 0, "parameter 'mode' is 'soon'; it must be one of fast|slow"},
+        {{"wait", "0"}, 0, "parameter 'wait' is '0'; it must be a duration"},
+        {{"threads", "257"}, 0, "from 1 to 256"},
+        {{"ttl", "1us"}, 0, "whole milliseconds"},
+        {{"wiat", "1s"},
+         0,
+         "the program has no parameter 'wiat'; did you mean 'wait'? It takes mode, wait, label,"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct kvs_error err = {0, ""};
+        int64_t number = 77;
+        int rc = kvs_param_read("the program", lists, 3, &rows[i].given, &number, &err);
+        expect_status(rc, rows[i].error ? KVS_INVALID_PARAM : KVS_OK, &err);
+        assert_int_equal(number, rows[i].number);
+        expect_text(err.text, rows[i].error ? rows[i].error : "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_programs_own),
         cmocka_unit_test(the_sdk_has_its_own),
         cmocka_unit_test(the_sdks_own_are_checked),
         cmocka_unit_test(parts_of_a_uri_fill_parameters),

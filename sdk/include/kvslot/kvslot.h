@@ -340,6 +340,42 @@ struct kvs_param_value {
     const char *value; /**< "30s", "1GiB", "yes"; of a secret also "@FILE" or "@fd:N" */
 };
 
+/** Declarations of parameters; struct kvs_param is in <kvslot/backend.h>. Stays the caller's. */
+struct kvs_param_list {
+    const struct kvs_param *params; /**< the first */
+    size_t count;                   /**< how many */
+    size_t stride; /**< bytes from one to the next, as for a backend's its param_size; 0: what the SDK has */
+};
+
+/**
+ * @brief Reads a value by declarations, as an engine reads its parameters.
+ *
+ * For programs with parameters of their own, which then have the same forms, and errors that say the same.
+ * The lists together are what may be given, say the program's own, the SDK's and a backend's.
+ *
+ * @param[in]  whose   how the error calls whoever takes the parameters, as in "backend 'lmdb'"; 80 bytes of
+ *                     it are shown
+ * @param[in]  lists   nlists of them; each declaration has a name. The first one of a name counts
+ * @param[in]  nlists  how many
+ * @param[in]  given   a name and a value
+ * @param[out] number  the value as a number: bytes, nanoseconds, 0 or 1, the place in choices; of a
+ *                     KVS_PARAM_STRING 0, and 0 on an error. NULL: only the name is looked for, and the
+ *                     value may be NULL. "@FILE" of a secret is not read
+ * @param[out] err     may be NULL
+ * @par Threads
+ * Any.
+ * @return
+ *  - KVS_OK
+ *  - KVS_INVALID_PARAM: none of the declarations has that name, the value is none for it; or whose, given, a
+ *    name, or value where number is there, is NULL; or a list is NULL, has a stride that is too small, or
+ *    goes beyond the end of memory.
+ * @since 0.1
+ * @par Contract
+ * KVS-REQ-505 KVS-REQ-506 KVS-REQ-509 KVS-REQ-510 KVS-REQ-535
+ */
+KVS_EXPORT int kvs_param_read(const char *whose, const struct kvs_param_list *lists, size_t nlists,
+                              const struct kvs_param_value *given, int64_t *number, struct kvs_error *err);
+
 /**
  * @brief Opens an engine.
  *
