@@ -3,6 +3,7 @@
 #
 # Builds the plugin kvslot-NAME.so, target kvslot_backend_NAME. It exports nothing but its entry function and links nothing of
 # kvslot: host services reach a backend as a table. This file serves this tree and, installed, every other.
+include("${CMAKE_CURRENT_LIST_DIR}/KvslotPlace.cmake")
 set(KVSLOT_BACKEND_MAP "${CMAKE_CURRENT_LIST_DIR}/kvslot-backend.map")
 
 function(kvslot_add_backend)
@@ -32,18 +33,9 @@ function(kvslot_add_backend)
     LINK_DEPENDS "${KVSLOT_BACKEND_MAP}"
     INSTALL_RPATH "")
 
-  if(arg_OUTPUT_DIRECTORY)
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${arg_OUTPUT_DIRECTORY}")
-  elseif(KVSLOT_BUILD_PLUGINDIR)
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${KVSLOT_BUILD_PLUGINDIR}")
-  else()
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  set(no_install)
+  if(arg_NO_INSTALL)
+    set(no_install NO_INSTALL)
   endif()
-  if(NOT arg_NO_INSTALL)
-    include(GNUInstallDirs)
-    install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/kvslot")
-    if(TARGET kvslot_package)
-      add_dependencies(kvslot_package ${target})
-    endif()
-  endif()
+  kvslot_place_plugin(${target} kvslot OUTPUT_DIRECTORY "${arg_OUTPUT_DIRECTORY}" ${no_install})
 endfunction()

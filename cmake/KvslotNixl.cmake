@@ -5,6 +5,7 @@
 # kvslot. Without BACKEND the plugin's parameter `backend` says what to open. The backend itself is not linked: the one
 # kvslot-BACKEND.so is found when an engine is created, as everywhere. This file serves this tree and, installed, every
 # other; that one has to enable the language CXX, and to have found kvslot with its component nixl.
+include("${CMAKE_CURRENT_LIST_DIR}/KvslotPlace.cmake")
 set(KVSLOT_NIXL_FILES "${CMAKE_CURRENT_LIST_DIR}")
 
 function(kvslot_add_nixl_plugin)
@@ -40,18 +41,9 @@ function(kvslot_add_nixl_plugin)
     LINK_DEPENDS "${KVSLOT_NIXL_FILES}/kvslot-nixl.map"
     INSTALL_RPATH "$ORIGIN/../.." INSTALL_RPATH_USE_LINK_PATH ON)
 
-  if(arg_OUTPUT_DIRECTORY)
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${arg_OUTPUT_DIRECTORY}")
-  elseif(KVSLOT_BUILD_NIXL_PLUGINDIR)
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${KVSLOT_BUILD_NIXL_PLUGINDIR}")
-  else()
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  set(no_install)
+  if(arg_NO_INSTALL)
+    set(no_install NO_INSTALL)
   endif()
-  if(NOT arg_NO_INSTALL)
-    include(GNUInstallDirs)
-    install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/kvslot/nixl")
-    if(TARGET kvslot_package)
-      add_dependencies(kvslot_package ${target})
-    endif()
-  endif()
+  kvslot_place_plugin(${target} kvslot/nixl OUTPUT_DIRECTORY "${arg_OUTPUT_DIRECTORY}" ${no_install})
 endfunction()

@@ -15,6 +15,7 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/kvslotConfig.cmake.in" 
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(EXPORT kvslotTargets NAMESPACE kvslot:: DESTINATION "${package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/kvslotConfig.cmake" "${PROJECT_BINARY_DIR}/kvslotConfigVersion.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/KvslotPlace.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/KvslotBackend.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-backend.map"
   "${CMAKE_CURRENT_LIST_DIR}/KvslotNixl.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-nixl-entry.cpp"
   "${CMAKE_CURRENT_LIST_DIR}/kvslot-nixl.map"
