@@ -143,6 +143,12 @@ class BackendEngine
         return init_err;
     }
 
+    /* What it shows to whoever asks it for the engine's parameters. */
+    const Params &shown() const
+    {
+        return custom_;
+    }
+
     virtual ~BackendEngine() = default;
     virtual bool supportsRemote() const = 0;
     virtual bool supportsLocal() const = 0;
@@ -210,7 +216,11 @@ class BackendEngine
   private:
     friend struct EngineLayout;
     std::string type_;
+
+  protected:
     Params custom_;
+
+  private:
     std::vector<char> events_; /* the host moves it out; of whatever type, it stays empty */
     std::mutex events_lock_;
 

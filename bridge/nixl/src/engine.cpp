@@ -24,7 +24,14 @@ abi::MemList mems_of(const kvs_backend *backend)
 Engine::Engine(const abi::InitParams *init, const char *backend)
     : abi::BackendEngine(init), who_("nixl/" + init->type)
 {
-    init_err = !guarded(who(), "open", false, [&] { return open(*init->custom, backend); });
+    init_err = !guarded(who(), "open", false, [&] {
+        bool opened = open(*init->custom, backend);
+        if (opened)
+            hide_secrets(backend, custom_);
+        else
+            custom_.clear();
+        return opened;
+    });
 }
 
 bool Engine::open(const abi::Params &from, const char *backend)

@@ -28,6 +28,10 @@ struct Settings {
 /* Reads them; on an error `err` names the parameter. */
 int read_settings(const char *backend, const abi::Params &from, Settings &to, struct kvs_error *err);
 
+/* Puts "***" in the place of secrets: `shown` are parameters that the host may show to anybody. One that is
+ * only the place of a secret (@FILE) stays. */
+void hide_secrets(const char *backend, abi::Params &shown);
+
 } // namespace kvslot::nixl
 
 #endif

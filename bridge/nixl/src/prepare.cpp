@@ -6,8 +6,6 @@
 #include "status.h"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <mutex>
 #include <shared_mutex>
 
@@ -17,17 +15,6 @@ namespace
 {
 
 constexpr std::size_t buffers_named = 8;
-
-int fail(kvs_error *err, int status, const char *fmt, ...) KVS_PRINTF(3, 4);
-int fail(kvs_error *err, int status, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    std::vsnprintf(err->text, sizeof err->text, fmt, args);
-    va_end(args);
-    err->status = status;
-    return status;
-}
 
 kvs_desc to_sdk(const abi::BasicDesc &desc, const Registration *r)
 {

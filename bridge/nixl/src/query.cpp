@@ -27,13 +27,6 @@ class Transfer
     kvs_xfer *xfer = nullptr;
 };
 
-int fail(kvs_error *err, int status, const char *text)
-{
-    err->status = status;
-    err->text[std::string_view(text).copy(err->text, sizeof err->text - 1)] = '\0';
-    return status;
-}
-
 /* Absent is what the store says, and nothing that went wrong. */
 int answer(kvs_xfer *xfer, std::size_t i, abi::QueryAnswer &to, kvs_error *err)
 {
@@ -46,7 +39,7 @@ int answer(kvs_xfer *xfer, std::size_t i, abi::QueryAnswer &to, kvs_error *err)
     if (status == KVS_NOT_FOUND)
         return KVS_OK;
     if (status != KVS_OK)
-        return fail(err, status, text);
+        return fail(err, status, "%s", text);
     to.emplace();
     if (size != KVS_SIZE_UNKNOWN)
         (*to)["size"] = std::to_string(size);
@@ -82,7 +75,7 @@ int Engine::query_some(const abi::RegList &descs, std::size_t from, std::size_t 
     if (rc == KVS_IN_PROG)
         rc = kvs_xfer_wait(t.xfer, KVS_FOREVER);
     if (rc != KVS_OK)
-        return fail(err, rc, kvs_xfer_error(t.xfer));
+        return fail(err, rc, "%s", kvs_xfer_error(t.xfer));
     for (std::size_t i = 0; i < n && rc == KVS_OK; i++)
         rc = answer(t.xfer, i, answers[from + i], err);
     return rc;

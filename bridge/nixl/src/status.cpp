@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "status.h"
 
-#include <kvslot/kvslot.h>
+#include <cstdarg>
+#include <cstdio>
 
 namespace kvslot::nixl
 {
@@ -24,6 +25,16 @@ abi::Status to_host(int kvs_status) noexcept
 bool is_folded(int kvs_status) noexcept
 {
     return kvs_status == KVS_BACKEND || static_cast<int>(to_host(kvs_status)) != kvs_status;
+}
+
+int fail(kvs_error *err, int status, const char *fmt, ...) noexcept
+{
+    va_list args;
+    va_start(args, fmt);
+    std::vsnprintf(err->text, sizeof err->text, fmt, args);
+    va_end(args);
+    err->status = status;
+    return status;
 }
 
 } // namespace kvslot::nixl
