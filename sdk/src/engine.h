@@ -89,10 +89,11 @@ struct kvs_xfer {
     uint32_t nmems;
     kvs_done_fn done;
     void *done_arg;
-    void *owned;    /* memory that is freed with it, or NULL; set by the one who gives the transfer back */
-    bool deferred;  /* the done function runs on no thread of the backend's or the pool */
-    bool reap;      /* each of its posts that has ended is listed for kvs_engine_reap */
-    uint64_t bytes; /* of its local memory */
+    void *owned; /* memory that is freed with it, or NULL; set by the one who gives the transfer back */
+    struct kvs_mem *reg; /* a registration of its own, which ends with it, or NULL; as owned */
+    bool deferred;       /* the done function runs on no thread of the backend's or the pool */
+    bool reap;           /* each of its posts that has ended is listed for kvs_engine_reap */
+    uint64_t bytes;      /* of its local memory */
     uint64_t
         *user; /* bounce: the caller's addresses, the ios have buffers of the transfer's own; else NULL */
 
@@ -367,6 +368,8 @@ void kvs_leaks_add(kvs_engine *e);
 void kvs_memtab_uncount_all(kvs_engine *e);
 /* Ends all that are left, at the engine's close. */
 void kvs_memtab_free_all(kvs_engine *e);
+/* Ends one that no caller knows of, and nobody counts any more. */
+void kvs_mem_end(kvs_engine *e, struct kvs_mem *m);
 /* Takes the transfer's counts off its registrations. */
 void kvs_mem_uncount(struct kvs_xfer *x);
 

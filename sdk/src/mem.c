@@ -292,6 +292,15 @@ int kvs_mem_deregister(kvs_engine *e, kvs_mem *mem, struct kvs_error *err)
     return kvs_mem_deregister_list(e, &mem, 1, err);
 }
 
+void kvs_mem_end(kvs_engine *e, struct kvs_mem *m)
+{
+    kvs_mutex_lock(&e->mem_lock);
+    kvs_memtab_remove(&e->mems, m);
+    kvs_mutex_unlock(&e->mem_lock);
+    unmake(e, m);
+    give_slots(e, &m, 1);
+}
+
 /* mem_lock held. */
 static void uncount(struct kvs_xfer *x)
 {

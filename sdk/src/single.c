@@ -70,13 +70,15 @@ static int one(kvs_engine *e, uint32_t op, const void *key, size_t key_len, cons
         rc = kvs_xfer_prep(e, &req, &x, err);
     if (rc == KVS_OK) {
         rc = run(x, &k, bytes, err);
+        x->reg = desc.mem; /* the store may hold it for a while, too */
+        desc.mem = NULL;
         if (rc != KVS_OK && owned) {
             x->owned = *owned;
             *owned = NULL;
         }
         give_back(x);
     }
-    if (desc.mem) /* BUSY where the store holds it still: it then goes with the engine */
+    if (desc.mem)
         (void)kvs_mem_deregister(e, desc.mem, NULL);
     return rc;
 }

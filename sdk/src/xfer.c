@@ -81,6 +81,8 @@ void kvs_xfer_free(struct kvs_xfer *x)
     kvs_xfer_unprep(x);
     kvs_mutex_unlock(&e->lock);
     kvs_mem_uncount(x);
+    if (x->reg)
+        kvs_mem_end(e, x->reg);
     kvs_slab_lock(e->slab);
     for (uint32_t i = 0; i < x->count; i++)
         kvs_slab_give(e->slab, kvs_rec_at(x, i)->io.token);

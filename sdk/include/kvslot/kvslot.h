@@ -1201,8 +1201,9 @@ KVS_EXPORT void kvs_xfer_abandon(kvs_xfer *xfer);
 /**
  * @brief Stores a value under a key, and waits.
  *
- * The four calls for one key are a transfer of one descriptor in unregistered DRAM each. They take
- * as long as the engine's `timeout` and `cancel_grace` allow.
+ * The four calls for one key are a transfer of one descriptor in DRAM each, registered for the call
+ * where the backend needs that, and for as long as the store may hold it. They take as long as the
+ * engine's `timeout` and `cancel_grace` allow.
  *
  * @param[in]  engine   the engine
  * @param[in]  key      any bytes; stays the caller's
@@ -1220,8 +1221,8 @@ KVS_EXPORT void kvs_xfer_abandon(kvs_xfer *xfer);
  *  - KVS_FULL: the store has no room.
  *  - KVS_TIMEOUT: no answer in time. The value may be there, may come yet, or may not.
  *  - KVS_TOO_LARGE: key (prefix included) or value is over a limit of the engine.
- *  - KVS_INVALID_PARAM: an empty key or one below the backend's least, a NULL pointer, no valid
- *    handle, or the backend takes registered memory only.
+ *  - KVS_INVALID_PARAM: an empty key or one below the backend's least, a NULL pointer, or no valid
+ *    handle.
  *  - KVS_NOT_SUPPORTED: the backend has no WRITE, or does not take DRAM.
  *  - KVS_NOT_ALLOWED: inside a done function, the engine is closing or was opened before a fork; or
  *    the store's.
@@ -1229,7 +1230,7 @@ KVS_EXPORT void kvs_xfer_abandon(kvs_xfer *xfer);
  *  - KVS_DISCONNECTED, KVS_ACCESS, KVS_IO, KVS_BACKEND, ...: what the store says.
  * @since 0.1
  * @par Contract
- * KVS-REQ-360 KVS-REQ-386 KVS-REQ-390
+ * KVS-REQ-360 KVS-REQ-386 KVS-REQ-390 KVS-REQ-562
  */
 KVS_EXPORT int kvs_put(kvs_engine *engine, const void *key, size_t key_len, const void *data, uint64_t len,
                        struct kvs_error *err);
@@ -1289,7 +1290,7 @@ KVS_EXPORT int kvs_get(kvs_engine *engine, const void *key, size_t key_len, void
  *  - else as kvs_get().
  * @since 0.1
  * @par Contract
- * KVS-REQ-379 KVS-REQ-380 KVS-REQ-381 KVS-REQ-382 KVS-REQ-386
+ * KVS-REQ-379 KVS-REQ-380 KVS-REQ-381 KVS-REQ-382 KVS-REQ-386 KVS-REQ-562
  */
 KVS_EXPORT int kvs_get_alloc(kvs_engine *engine, const void *key, size_t key_len, uint64_t max, void **data,
                              uint64_t *len, struct kvs_error *err);
