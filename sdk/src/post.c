@@ -182,6 +182,18 @@ static int offer(struct kvs_xfer *x)
     return KVS_IN_PROG;
 }
 
+/* A transfer that has ended held, in its own done function, which has one of the count: may it be posted,
+ * after its last late completion. */
+static int refuse_held(struct kvs_xfer *x)
+{
+    if ((kvs_a64_load(&x->word) & KVS_W_COUNT) > 1)
+        return KVS_BUSY;
+    kvs_mutex_lock(&x->engine->lock);
+    int rc = x->unbacked ? KVS_NOT_ALLOWED : KVS_OK; /* from here on its registrations stay */
+    kvs_mutex_unlock(&x->engine->lock);
+    return rc;
+}
+
 int kvs_xfer_post(kvs_xfer *x)
 {
     int rc = kvs_xfer_usable(x);
@@ -193,8 +205,9 @@ int kvs_xfer_post(kvs_xfer *x)
             return KVS_BUSY;
         if (kvs_frame_get(frame) == KVS_WISH_FREE || kvs_a32_load(&x->engine->closing))
             return KVS_NOT_ALLOWED;
-        if (kvs_a64_load(&x->word) & KVS_W_HELD)
-            return KVS_BUSY;
+        int held = kvs_a64_load(&x->word) & KVS_W_HELD ? refuse_held(x) : KVS_OK;
+        if (held != KVS_OK)
+            return held;
         kvs_frame_set(frame, KVS_WISH_POST);
         return KVS_IN_PROG;
     }

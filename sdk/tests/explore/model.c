@@ -241,6 +241,12 @@ static bool is_given(void *arg)
     return m->owned || store_taken() > 0;
 }
 
+static bool has_begun(void *arg)
+{
+    const struct model_xfer *m = arg;
+    return m->started > 0;
+}
+
 static bool others_ended(void *arg)
 {
     (void)arg;
@@ -254,9 +260,11 @@ static void on_xfer(const char *word, size_t len, struct model_xfer *m)
         explore_wait("its being given back", is_gone, m);
     if (IS("given"))
         explore_wait("the store's having it", is_given, m);
+    if (IS("begun"))
+        explore_wait("its done function", has_begun, m);
     if (IS("dereg"))
         do_deregister(m);
-    if (m->gone || IS("given") || IS("dereg"))
+    if (m->gone || IS("given") || IS("begun") || IS("dereg"))
         return;
     if (IS("post"))
         do_post(m);

@@ -6,6 +6,7 @@
  * once cancel   asks for its cancel release  releases it, as often as that answers BUSY try      releases it
  * once, whatever that answers abandon  abandons it gone     waits until its done function has given it back
  *   given    waits until the store was given an io
+ *   begun    waits until its done function has begun
  *   dereg    ends the registration of its memory, unless that answers BUSY
  *   free     frees its memory, which nobody may use any more
  *   any      waits until one of those that it has posted has ended
