@@ -111,6 +111,9 @@ int kvs_engine_close(kvs_engine *e, uint64_t timeout_ns, struct kvs_error *err)
     if (rc == KVS_NOT_ALLOWED) {
         /* In a forked child neither the threads nor the store of its copy are its own. */
         kvs_fd_close(e);
+        if (e->event_fd >= 0)
+            kvs_event_close(e->event_fd);
+        e->event_fd = -1;
         e->magic = KVS_DEAD_MAGIC;
         kvs_handle_remove(e);
         return KVS_OK;

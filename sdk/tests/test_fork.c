@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a forked child may do with its parent's handles, and that it can work with its own. */
+#include "engine.h"
 #include "engine_test.h"
 #include "hand.h"
 #include "quiet.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +122,31 @@ static void test_handles(void **state)
     release(ended);
     release(fresh);
     expect_status(kvs_mem_deregister(f.e, mem, &err), KVS_OK, &err);
+    close_mock(&f);
+}
+
+/* A child that closes its copy of an engine closes its copies of the descriptors. KVS-REQ-458 */
+static void test_descriptors(void **state)
+{
+    struct fixture f;
+    int set;
+    (void)state;
+    open_mock(&f, model_poll, "");
+    expect_rc(kvs_engine_fd(f.e, &set), KVS_OK);
+    const int fds[] = {set, f.e->fd.event, f.e->fd.timer, f.e->event_fd};
+    let_others_sleep();
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 4; i++)
+            child_check(fcntl(fds[i], F_GETFD) >= 0);
+        child_check(kvs_engine_close(f.e, LONG, NULL) == KVS_OK);
+        for (int i = 0; i < 4; i++)
+            child_check(fcntl(fds[i], F_GETFD) == -1);
+        _exit(0);
+    }
+    wait_for(child);
+    for (int i = 0; i < 4; i++)
+        assert_true(fcntl(fds[i], F_GETFD) >= 0);
     close_mock(&f);
 }
 
@@ -265,9 +292,8 @@ static void test_while_busy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EACH_MODEL(test_handles),
-        EACH_MODEL(test_engine_first),
-        cmocka_unit_test(test_backend_hears_nothing),
+        EACH_MODEL(test_handles),      cmocka_unit_test(test_descriptors),
+        EACH_MODEL(test_engine_first), cmocka_unit_test(test_backend_hears_nothing),
         EACH_MODEL(test_grandchild),
 #ifndef SANITIZED
         EACH_MODEL(test_while_busy),
