@@ -115,6 +115,7 @@ static void work(struct worker *w)
 static void *worker_main(void *arg)
 {
     struct worker w = {arg, NULL, false};
+    kvs_turn_theirs(true);
     work(&w);
     if (w.open && w.e->be->worker_close)
         kvs_call_worker_close(w.e, w.priv);

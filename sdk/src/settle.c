@@ -140,7 +140,7 @@ void kvs_settle_range(struct kvs_xfer *x, uint32_t from, uint32_t to, int status
 static void done_due(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
-    if (kvs_turn_inside()) {
+    if (kvs_turn_inside() && !(x->deferred && kvs_turn_is_theirs())) {
         kvs_turn_add_done(x);
         return;
     }
@@ -151,9 +151,11 @@ static void done_due(struct kvs_xfer *x)
         kvs_mutex_unlock(&e->lock);
         return;
     }
+    bool before = kvs_turn_theirs(true);
     kvs_turn_begin();
     kvs_turn_add_done(x);
     kvs_turn_end();
+    kvs_turn_theirs(before);
 }
 
 /* Are these n all that is left of the round's ios and of the calls that have it in hand? Then nobody else can

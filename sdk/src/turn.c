@@ -15,6 +15,7 @@ struct kvs_frame {
 static _Thread_local struct {
     uint32_t depth;
     bool draining;
+    bool theirs;
     struct kvs_queue done, posts, frees;
     struct kvs_frame *frames;
 } turn;
@@ -62,6 +63,18 @@ void kvs_turn_end(void)
 bool kvs_turn_inside(void)
 {
     return turn.depth != 0;
+}
+
+bool kvs_turn_is_theirs(void)
+{
+    return turn.theirs;
+}
+
+bool kvs_turn_theirs(bool theirs)
+{
+    bool before = turn.theirs;
+    turn.theirs = theirs;
+    return before;
 }
 
 void kvs_turn_add_done(struct kvs_xfer *x)

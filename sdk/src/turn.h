@@ -17,6 +17,10 @@ void kvs_turn_end(void);
 uint32_t kvs_turn_leave(void);
 void kvs_turn_back(uint32_t depth);
 bool kvs_turn_inside(void);
+/* Is this thread a worker, or one of a backend's that has completed something: a deferred done function does
+ * not run on it, whichever call it is in. And: sets that, and answers what it was. */
+bool kvs_turn_is_theirs(void);
+bool kvs_turn_theirs(bool theirs);
 void kvs_turn_add_done(struct kvs_xfer *x);
 /* One that is abandoned and has ended is freed by then: that calls the backend too. */
 void kvs_turn_add_free(struct kvs_xfer *x);
