@@ -175,6 +175,11 @@ uint32_t hand_taken(void)
     return n;
 }
 
+void hand_await(uint32_t n)
+{
+    eventually(hand_taken() >= n);
+}
+
 void hand_end(struct kvs_batch *batch, uint32_t i, int status)
 {
     hand.host->complete(kvs_batch_io(batch, i), status);

@@ -52,6 +52,9 @@ void hand_reset(void);
 void hand_answer(int status);
 struct kvs_batch *hand_batch(uint32_t i);
 uint32_t hand_taken(void);
+/* Until it has taken so many. A serial one that is inside poll, on a thread that is late, gets a batch after
+ * that: what a test then ends, rings for or cancels has to be there. */
+void hand_await(uint32_t n);
 /* Ends io i of a batch. */
 void hand_end(struct kvs_batch *batch, uint32_t i, int status);
 /* Makes the poll descriptor readable. */

@@ -164,6 +164,7 @@ static void test_backend_last(void **state)
     kvs_engine *e = open_engine("hand-serial");
     kvs_xfer *a = prep(e, KVS_WRITE, 1, memory, 16), *b = prep(e, KVS_WRITE, 1, memory, 16);
     expect_rc(kvs_xfer_post(a), KVS_IN_PROG);
+    hand_await(1);
     expect_rc(kvs_engine_close(e, 0, NULL), KVS_BUSY);
     assert_int_equal(atomic_load(&hand.closes), 0);
     assert_int_equal(atomic_load(&hand.unpreps), 0);

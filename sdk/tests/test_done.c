@@ -95,10 +95,11 @@ static int end_third(void)
     return 1;
 }
 
-/* Never below a call into the backend, and on the thread that made it. KVS-REQ-202 KVS-REQ-203 KVS-REQ-201 */
+/* Never below a call into the backend, and on the thread that made it; which may be another than the caller's
+ * where a thread that polls keeps him out. KVS-REQ-202 KVS-REQ-203 KVS-REQ-201 */
 static void test_not_below_the_backend(void **state)
 {
-    static const char *const targets[] = {"hand", "hand-serial", "hand-deferred"};
+    static const char *const targets[] = {"hand", "hand-single", "hand-serial", "hand-deferred"};
     (void)state;
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         hand_reset();
@@ -111,13 +112,13 @@ static void test_not_below_the_backend(void **state)
         expect_rc(wait_end(x), KVS_CANCELED);
         assert_int_equal(atomic_load(&s.times), 1);
         assert_int_equal(atomic_load(&s.below), 0);
-        assert_true(pthread_equal(s.self, pthread_self()));
+        assert_true(i == 2 || pthread_equal(s.self, pthread_self()));
         hand.on_submit = end_all;
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
         expect_rc(wait_end(x), KVS_OK);
         assert_int_equal(atomic_load(&s.times), 2);
         assert_int_equal(atomic_load(&s.below), 0);
-        assert_true(pthread_equal(s.self, pthread_self()));
+        assert_true(i == 2 || pthread_equal(s.self, pthread_self()));
         release(x);
         assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
     }
@@ -133,6 +134,7 @@ static void test_not_below_poll(void **state)
     struct seen s = {0};
     kvs_xfer *x = prep_done(e, KVS_WRITE, 2, memory, 16, look, &s);
     expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    hand_await(1);
     hand_ring();
     expect_rc(wait_end(x), KVS_OK);
     assert_int_equal(atomic_load(&s.times), 1);
@@ -254,14 +256,17 @@ static void test_no_lock_held(void **state)
         hand.on_submit = NULL;
         hand.on_cancel = end_all_canceled;
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        hand_await(1);
         (void)kvs_xfer_cancel(x);
         (void)wait_end(x);
         complete_on_a_thread(hand_batch(0)); /* a held one is complete now */
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        hand_await(2);
         complete_on_a_thread(hand_batch(1));
         (void)wait_end(x);
         hand.on_poll = end_third;
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        hand_await(3);
         hand_ring();
         if (i != 1) /* the others do not poll */
             complete_on_a_thread(hand_batch(2));

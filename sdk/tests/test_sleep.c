@@ -36,6 +36,7 @@ static kvs_xfer *posted(kvs_engine *e)
 {
     kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
     expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    hand_await(1);
     return x;
 }
 

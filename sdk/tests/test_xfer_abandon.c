@@ -21,8 +21,9 @@ static void test_ends_in_poll(void **state)
     kvs_engine *e = open_engine("hand-serial");
     kvs_xfer *x = prep(e, KVS_WRITE, 2, memory, 16);
     expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    hand_await(1);
     kvs_xfer_abandon(x);
-    assert_int_equal(atomic_load(&hand.cancels), 1); /* KVS-REQ-279 */
+    eventually(atomic_load(&hand.cancels) == 1); /* KVS-REQ-279; on a busy machine by the service thread */
     assert_int_equal(atomic_load(&hand.unpreps), 0);
     hand_ring();
     eventually(kvs_engine_progress(e) == KVS_OK && atomic_load(&hand.unpreps) == 1);

@@ -108,6 +108,7 @@ static void test_release_polls_once(void **state)
     kvs_engine *e = open_engine("hand-serial:?timeout=0");
     kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
     expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    hand_await(1);
     for (int i = 0; i < 10; i++)
         eventually(release_polled(x));
     hand_end(hand_batch(0), 0, KVS_OK);

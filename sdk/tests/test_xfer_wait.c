@@ -181,6 +181,7 @@ static void test_one_in_poll(void **state)
     expect_rc(kvs_xfer_post(last), KVS_IN_PROG);
     struct waiter waiter = {.x = last};
     assert_int_equal(pthread_create(&w, NULL, wait_main, &waiter), 0);
+    hand_await(N + 1);
     for (int i = 0; i < 2 * (N + 1); i++) {
         hand_ring();
         eventually(atomic_load(&polled) > (unsigned)i);
