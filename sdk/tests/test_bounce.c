@@ -374,9 +374,9 @@ static void test_copy_at_the_held_end(void **state)
     kvs_engine *e = open_engine("hand-stiff:?bounce=yes&timeout=200ms&cancel_grace=1ms");
     kvs_xfer *x = prep(e, KVS_READ, 2, gate, 16);
     for (uint32_t i = 0, copied = 0; copied == 0; i++) { /* again where the machine was too busy */
-        assert_true(i < 20);
+        assert_true(i < HAND_MAX);
         shut_gate();
-        post(x);
+        post_short(x);
         struct kvs_batch *batch = hand_batch(i);
         pthread_t t = copy_first(batch);
         eventually(atomic_load(&at_gate) || kvs_xfer_check(x) == KVS_TIMEOUT);

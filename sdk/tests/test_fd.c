@@ -5,6 +5,7 @@
 #include "engine_test.h"
 #include "event_loop.h"
 #include "hand.h"
+#include "owner.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -38,7 +39,7 @@ static void test_kind(void **state)
 static void test_ends(void **state)
 {
     struct fixture f;
-    open_mock(&f, *state, "latency=300us");
+    open_mock(&f, *state, "latency=300us&timeout=1h"); /* no time limit makes it readable meanwhile */
     kvs_xfer *x = prep(f.e, KVS_WRITE, 3, memory, 16);
     int fd = fd_of(f.e);
     assert_true(is_readable(fd));
@@ -57,7 +58,7 @@ static void test_ends(void **state)
 static void test_asked_late(void **state)
 {
     struct fixture f;
-    open_mock(&f, *state, "hold=yes");
+    open_mock(&f, *state, "hold=yes&timeout=1h");
     kvs_xfer *x = prep(f.e, KVS_WRITE, 1, memory, 16);
     expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
     wait_held(&f, 1);
@@ -79,7 +80,7 @@ static void test_reap(void **state)
     struct kvs_error err = {0, ""};
     kvs_xfer *x[N], *got[N];
     size_t n, all = 0;
-    open_mock(&f, *state, "");
+    open_mock(&f, *state, "timeout=1h");
     for (int i = 0; i < N; i++)
         expect_status(prep_flags(f.e, KVS_WRITE, 1, memory[i], 16, KVS_XFER_REAP, NULL, NULL, &x[i], &err),
                       KVS_OK, &err);
@@ -191,9 +192,7 @@ static void test_asked_in_poll(void **state)
     hand_ring();
     sem_take(&polling);
     assert_int_equal(pthread_create(&t, NULL, ask_main, e), 0);
-    eventually(kvs_a32_load(&e->handed));
-    for (int i = 0; i < 20; i++)
-        pause_briefly(); /* time to come back too soon */
+    eventually(behind_owner(e) == 1 || atomic_load(&too_soon));
     atomic_store(&let_on, true);
     sem_post(&go_on);
     assert_int_equal(pthread_join(t, NULL), 0);
@@ -304,10 +303,9 @@ static void test_waiters_keep_time(void **state)
     kvs_xfer *y = prep(f.e, KVS_WRITE, 1, memory, 16);
     post_short(y);
     expect_rc(kvs_xfer_wait_any(&y, 1, LONG, &index), KVS_OK);
-    kvs_mock_let_go(f.store, SIZE_MAX);
-    eventually(kvs_engine_progress(f.e) == KVS_OK && kvs_xfer_release(x, 0) == KVS_OK);
-    eventually(kvs_engine_progress(f.e) == KVS_OK && kvs_xfer_release(y, 0) == KVS_OK);
-    close_mock(&f);
+    eventually((let_go_all(&f), kvs_engine_progress(f.e)) == KVS_OK && kvs_xfer_release(x, 0) == KVS_OK);
+    eventually((let_go_all(&f), kvs_engine_progress(f.e)) == KVS_OK && kvs_xfer_release(y, 0) == KVS_OK);
+    close_held(&f);
     kvs_set_log(NULL, NULL, -1);
 }
 
@@ -496,6 +494,7 @@ static void test_by_thread(void **state)
         expect_quiet(e, fd);
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
         assert_false(is_readable(fd));
+        hand_await(1);
         hand_ring();
         assert_true(sleep_on(fd)); /* with no progress made */
         expect_rc(kvs_xfer_check(x), KVS_OK);
@@ -523,8 +522,7 @@ static void test_by_thread_in_time(void **state)
             expect_rc(kvs_engine_progress(f.e), KVS_OK);
     }
     expect_rc(kvs_xfer_check(x), KVS_TIMEOUT);
-    kvs_mock_let_go(f.store, SIZE_MAX);
-    eventually(kvs_xfer_release(x, 0) == KVS_OK);
+    eventually((let_go_all(&f), kvs_xfer_release(x, 0)) == KVS_OK);
     close_mock(&f);
     kvs_set_log(NULL, NULL, -1);
 }

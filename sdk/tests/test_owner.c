@@ -2,6 +2,7 @@
 /* progress=thread: the service thread alone polls. */
 #include "engine_test.h"
 #include "hand.h"
+#include "owner.h"
 
 #include <semaphore.h>
 
@@ -56,6 +57,7 @@ static void test_callers_never_poll(void **state)
         }
         expect_rc(kvs_xfer_wait(mine, KVS_MS(2)), KVS_IN_PROG);
         expect_rc(kvs_xfer_wait_any(&mine, 1, KVS_MS(2), NULL), KVS_IN_PROG);
+        hand_await(W + 1);
         hand_ring();
         if (round % 2)
             expect_rc(wait_end(mine), KVS_OK);
@@ -86,16 +88,46 @@ static void test_callers_poll(void **state)
     kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
     expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
     eventually(kvs_xfer_check(x) == KVS_IN_PROG && atomic_load(&hand.polls_by_tests) > 0);
+    hand_await(1);
     hand_ring();
     expect_rc(wait_end(x), KVS_OK);
     release(x);
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
+struct owner {
+    pthread_t thread;
+    kvs_xfer *x;
+    uint64_t time;
+    atomic_bool left;
+};
+
 static void *wait_a_while(void *arg)
 {
-    (void)kvs_xfer_wait(arg, KVS_MS(200));
+    struct owner *o = arg;
+    (void)kvs_xfer_wait(o->x, o->time);
+    atomic_store(&o->left, true);
     return NULL;
+}
+
+/* False where the owner's time was over before the other waited behind it. */
+static bool handed_on(kvs_engine *e, kvs_xfer *x, struct waiter *behind, uint64_t time)
+{
+    struct owner owner = {.x = x, .time = time};
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    expect_rc(kvs_xfer_post(behind->x), KVS_IN_PROG);
+    hand_await(2);
+    assert_int_equal(pthread_create(&owner.thread, NULL, wait_a_while, &owner), 0);
+    eventually(owned_by(e, owner.thread) || atomic_load(&owner.left));
+    assert_int_equal(pthread_create(&behind->thread, NULL, wait_main, behind), 0);
+    bool waits = false;
+    eventually((waits = behind_owner(e) == 1 && owned_by(e, owner.thread)) || atomic_load(&owner.left));
+    assert_int_equal(pthread_join(owner.thread, NULL), 0);
+    hand_ring();
+    assert_int_equal(pthread_join(behind->thread, NULL), 0);
+    expect_rc(behind->rc, KVS_OK);
+    expect_rc(wait_end(x), KVS_OK);
+    return waits;
 }
 
 /* Whose time is over leaves the ownership to who waits behind, and nobody else polls meanwhile. KVS-REQ-308
@@ -108,17 +140,8 @@ static void test_handed_on(void **state)
     kvs_engine *e = open_engine("hand-serial:?timeout=0");
     kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
     struct waiter behind = {.x = prep(e, KVS_WRITE, 1, memory, 16)};
-    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
-    expect_rc(kvs_xfer_post(behind.x), KVS_IN_PROG);
-    pthread_t owner;
-    assert_int_equal(pthread_create(&owner, NULL, wait_a_while, x), 0);
-    for (int i = 0; i < 200; i++) /* until it is the owner */
-        pause_briefly();
-    assert_int_equal(pthread_create(&behind.thread, NULL, wait_main, &behind), 0);
-    assert_int_equal(pthread_join(owner, NULL), 0);
-    hand_ring();
-    assert_int_equal(pthread_join(behind.thread, NULL), 0);
-    expect_rc(behind.rc, KVS_OK);
+    for (uint64_t time = KVS_MS(100); !handed_on(e, x, &behind, time); time *= 2)
+        assert_true(time < LONG);
     release(x);
     release(behind.x);
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
@@ -155,6 +178,7 @@ static void test_alone_in_poll(void **state)
         struct waiter w = {.x = prep(e, KVS_WRITE, 1, memory, 16)};
         kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
         expect_rc(kvs_xfer_post(w.x), KVS_IN_PROG);
+        hand_await(1);
         assert_int_equal(pthread_create(&w.thread, NULL, wait_main, &w), 0);
         hand_ring();
         while (sem_wait(&in_poll) != 0)
