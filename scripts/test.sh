@@ -85,9 +85,7 @@ tsan)
   ;;
 valgrind)
   need "${build_packages[@]}" g++ git libcmocka-dev valgrind
-  wrapper="valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite"
-  wrapper+=" --errors-for-leak-kinds=definite --trace-children=yes --fair-sched=try"
-  build valgrind debug -DKVSLOT_TIMEOUT_MULTIPLIER=10 "-DKVSLOT_TEST_WRAPPER=$wrapper"
+  build valgrind debug -DKVSLOT_TIMEOUT_MULTIPLIER=10 "-DKVSLOT_TEST_WRAPPER=$root/scripts/valgrind.sh"
   run valgrind
   ;;
 mutants)
