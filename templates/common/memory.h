@@ -89,6 +89,9 @@ struct memory_walk {
     size_t len;
     int (*each)(void *arg, const void *key, size_t len, uint64_t size);
     void *arg;
+    uint64_t (*now)(void);
+    uint64_t deadline; /* 0: none */
+    int late;          /* the answer after it */
     int answer;
 };
 
@@ -101,13 +104,17 @@ static void memory_visit(const void *node, VISIT visit, void *closure)
         (walk->len > 0 && memcmp(entry->key, walk->prefix, walk->len) != 0))
         return;
     walk->answer = walk->each(walk->arg, entry->key, entry->key_len, entry->len);
+    if (walk->answer == 0 && walk->deadline != 0 && walk->now() > walk->deadline)
+        walk->answer = walk->late;
 }
 
-/* Calls each() for the keys that begin with prefix, in order, until it answers other than 0. */
+/* Calls each() for the keys that begin with prefix, in order, until it answers other than 0. After the
+ * deadline on the clock now() (0: none) it answers `late`. */
 static int memory_list(const void *prefix, size_t len,
-                       int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg)
+                       int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
+                       uint64_t (*now)(void), uint64_t deadline, int late)
 {
-    struct memory_walk walk = {prefix, len, each, arg, 0};
+    struct memory_walk walk = {prefix, len, each, arg, now, deadline, late, 0};
 
     pthread_mutex_lock(&memory_lock);
     twalk_r(memory_tree, memory_visit, &walk);
