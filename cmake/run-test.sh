@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run-test.sh FOLDER COMMAND...: runs the command in FOLDER, made afresh, with TMPDIR set to it.
+# run-test.sh FOLDER COMMAND...: runs the command in FOLDER, made afresh, with TMPDIR set to it, and the folder for programs' states in it.
 set -eu
 work=$1
 shift
@@ -8,5 +8,6 @@ rm -rf -- "$work"
 mkdir -p -- "$work"
 cd -- "$work"
 TMPDIR=$work
-export TMPDIR
+XDG_STATE_HOME=$work/state
+export TMPDIR XDG_STATE_HOME
 exec "$@"

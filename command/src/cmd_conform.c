@@ -4,19 +4,26 @@
 
 #include <kvslot/testkit.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct cmd_option options[] = {
+    {"config", 0, "FILE", "take what is not given here from FILE, a JSON object; it may name the TARGET too"},
     {"json", 0, "FILE", "write the report to FILE as JSON"},
+    {"junit", 0, "FILE", "write the report to FILE as JUnit XML"},
     {"filter", 0, "GLOBS", "only these cases: ids, globs, or tag:WORD, apart by commas"},
     {"skip", 0, "GLOBS", "not these cases: the same form"},
+    {"self-test", 0, NULL,
+     "show that the suite can fail: stores with a defect against their cases; no TARGET is needed"},
     {"list", 0, NULL, "list the cases; no TARGET is needed"},
     {"explain", 0, "ID", "tell what a case does, and what its failure means; no TARGET is needed"},
     {"seed", 0, "N", "seed of all random bytes; 0, the default, draws one"},
     {"repeat", 0, "N", "rounds of each case, until one is not PASS"},
+    {"until-fail", 0, NULL, "all cases again and again, until one fails; --repeat is then the most rounds"},
     {"jobs", 0, "N", "cases at once"},
     {"timeout-multiplier", 0, "X", "stretches every time limit; may be a fraction"},
+    {"state", 0, "FOLDER", "where a run notes its keys, for the next one to remove if it is killed"},
     {"case-program", 0, "FILE", "the program that runs a case, in place of kvslot-case"},
     {NULL, 0, NULL, NULL},
 };
@@ -51,9 +58,39 @@ static int multiplier(const struct cmd_call *call, double *out)
     return CMD_OK;
 }
 
-static int configure(const struct cmd_call *call, struct kvs_conform_config *cfg)
+/* Where an option stands, it goes before the file's member. */
+static void take_text(const struct cmd_call *call, const char *option, const char **member)
 {
-    uint64_t jobs = 1, repeat = 1;
+    if (kvs_cmd_option(call, option))
+        *member = kvs_cmd_option(call, option);
+}
+
+/* The file's parameters, in place of which the command line's stand; *all is to be freed. */
+static int take_params(const struct cmd_call *call, struct kvs_conform_config *cfg,
+                       struct kvs_param_value **all)
+{
+    size_t n = 0;
+
+    *all = calloc(cfg->nparams + call->nparams + 1, sizeof **all);
+    if (!*all)
+        return kvs_cmd_fail(CMD_FAILED, "out of memory");
+    for (size_t i = 0; i < cfg->nparams; i++) {
+        bool replaced = false;
+        for (size_t j = 0; j < call->nparams; j++)
+            replaced |= strcmp(cfg->params[i].name, call->params[j].name) == 0;
+        if (!replaced)
+            (*all)[n++] = cfg->params[i];
+    }
+    for (size_t j = 0; j < call->nparams; j++)
+        (*all)[n++] = call->params[j];
+    cfg->params = *all;
+    cfg->nparams = n;
+    return CMD_OK;
+}
+
+static int take_numbers(const struct cmd_call *call, struct kvs_conform_config *cfg)
+{
+    uint64_t jobs = cfg->jobs, repeat = cfg->repeat;
 
     int code = kvs_cmd_number(call, "seed", 0, UINT64_MAX, &cfg->seed);
     if (code == CMD_OK)
@@ -62,43 +99,115 @@ static int configure(const struct cmd_call *call, struct kvs_conform_config *cfg
         code = kvs_cmd_number(call, "jobs", 1, 256, &jobs);
     if (code == CMD_OK)
         code = multiplier(call, &cfg->timeout_multiplier);
+    cfg->repeat = (unsigned)repeat;
+    cfg->jobs = (unsigned)jobs;
+    return code;
+}
+
+/* The user's own folder for what programs keep; *own is to be freed. */
+static const char *default_state(char **own)
+{
+    const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+    *own = NULL;
+    if (base && base[0] == '/') {
+        if (asprintf(own, "%s/kvslot", base) < 0)
+            *own = NULL;
+    } else if (home && home[0] == '/') {
+        if (asprintf(own, "%s/.local/state/kvslot", home) < 0)
+            *own = NULL;
+    }
+    return *own;
+}
+
+static int configure(const struct cmd_call *call, struct kvs_conform_config *cfg,
+                     struct kvs_param_value **params)
+{
+    int code = take_numbers(call, cfg);
+
+    if (code == CMD_OK)
+        code = take_params(call, cfg, params);
     if (code != CMD_OK)
         return code;
     const char *target = call->operands[0];
-    *(kvs_cmd_is_file(target) ? &cfg->plugin_file : &cfg->target) = target;
-    cfg->params = call->params;
-    cfg->nparams = call->nparams;
-    cfg->filter = kvs_cmd_option(call, "filter");
-    cfg->skip = kvs_cmd_option(call, "skip");
-    cfg->json_file = kvs_cmd_option(call, "json");
-    cfg->case_program = kvs_cmd_option(call, "case-program");
-    cfg->repeat = (unsigned)repeat;
-    cfg->jobs = (unsigned)jobs;
+    if (target) {
+        cfg->target = cfg->plugin_file = NULL;
+        *(kvs_cmd_is_file(target) ? &cfg->plugin_file : &cfg->target) = target;
+    }
+    if (!cfg->target && !cfg->plugin_file && !kvs_cmd_option(call, "self-test"))
+        return kvs_cmd_fail(CMD_USAGE, "'kvslot conform' needs a TARGET; see 'kvslot conform --help'");
+    take_text(call, "filter", &cfg->filter);
+    take_text(call, "skip", &cfg->skip);
+    take_text(call, "json", &cfg->json_file);
+    take_text(call, "junit", &cfg->junit_file);
+    take_text(call, "state", &cfg->state_dir);
+    take_text(call, "case-program", &cfg->case_program);
+    cfg->until_fail |= kvs_cmd_option(call, "until-fail") != NULL;
     cfg->out = stdout;
     return CMD_OK;
+}
+
+static volatile sig_atomic_t stop; /* set by a signal; the second one of its kind ends the program */
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    stop = 1;
+}
+
+static int run_suite(struct kvs_conform_config *cfg)
+{
+    struct kvs_conform_summary summary = {.size = sizeof summary};
+    struct sigaction act = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct kvs_error err = {0};
+
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    cfg->stop = &stop;
+    int status = kvs_conform_run(cfg, &summary, &err);
+    if (status == KVS_OK)
+        return CMD_OK;
+    fflush(stdout); /* the table stands before the sentence, also in one file */
+    return kvs_cmd_fail_status(status, &err);
+}
+
+static int self_test(struct kvs_conform_config *cfg)
+{
+    struct kvs_error err = {0};
+
+    cfg->stop = &stop;
+    int status = kvs_conform_self_test(cfg, NULL, NULL, &err);
+    fflush(stdout);
+    return status == KVS_OK ? CMD_OK : kvs_cmd_fail_status(status, &err);
 }
 
 static int run(struct cmd_call *call)
 {
     struct kvs_conform_config cfg;
-    struct kvs_conform_summary summary = {.size = sizeof summary};
+    struct kvs_conform_file *file = NULL;
+    struct kvs_param_value *params = NULL;
     struct kvs_error err = {0};
+    char *state = NULL;
 
     if (kvs_cmd_option(call, "list"))
         return kvs_conform_list(print_case, NULL);
     if (kvs_cmd_option(call, "explain"))
         return explain(kvs_cmd_option(call, "explain"));
-    if (call->noperands == 0)
-        return kvs_cmd_fail(CMD_USAGE, "'kvslot conform' needs a TARGET; see 'kvslot conform --help'");
     kvs_conform_config_init(&cfg);
-    int code = configure(call, &cfg);
-    if (code != CMD_OK)
-        return code;
-    int status = kvs_conform_run(&cfg, &summary, &err);
-    if (status == KVS_OK)
-        return CMD_OK;
-    fflush(stdout); /* the table stands before the sentence, also in one file */
-    return kvs_cmd_fail_status(status, &err);
+    if (kvs_cmd_option(call, "config")) {
+        int status = kvs_conform_config_read(kvs_cmd_option(call, "config"), &cfg, &file, &err);
+        if (status != KVS_OK)
+            return kvs_cmd_fail_status(status, &err);
+    }
+    if (!cfg.state_dir)
+        cfg.state_dir = default_state(&state);
+    int code = configure(call, &cfg, &params);
+    if (code == CMD_OK)
+        code = kvs_cmd_option(call, "self-test") ? self_test(&cfg) : run_suite(&cfg);
+    free(state);
+    free(params);
+    kvs_conform_file_free(file);
+    return code;
 }
 
 const struct cmd kvs_cmd_conform = {

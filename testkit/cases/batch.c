@@ -117,6 +117,33 @@ static void batch_duplicates(struct kit *k)
     KIT_CHECK(match >= 1, "the value is none of those that were written: it is a mix, or foreign");
 }
 
+#define LARGEST 65536
+
+/* All values side by side in one buffer: a mapping for each would be more than a process may have. */
+static void batch_largest(struct kit *k)
+{
+    size_t n = kit_batch_size(k, LARGEST), len = kit_value_size(k, 8);
+    kvs_engine *e = kit_open(k);
+    struct kit_buf from = kit_value(k, n * len, 1), to = kit_buf(k, n * len, KIT_AT_END);
+    struct kit_item *items = calloc(n, sizeof(*items));
+    KIT_CHECK(items, "no memory for %zu items", n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct kit_item){kit_key(k, "l%zx", i), from.data + i * len, len};
+    kvs_xfer *x = kit_prep(k, e, KVS_WRITE, items, n);
+    kit_ends(k, x, KVS_OK);
+    kit_release(x);
+    kit_poison(&to);
+    for (size_t i = 0; i < n; i++)
+        items[i].data = to.data + i * len;
+    x = kit_prep(k, e, KVS_READ, items, n);
+    kit_ends(k, x, KVS_OK);
+    for (size_t i = 0; i < n; i++)
+        KIT_EQ_U64(kit_result_bytes(x, i), len);
+    kit_release(x);
+    KIT_BYTES(to.data, from.data, n * len);
+    free(items);
+}
+
 static const struct kit_case cases[] = {
     {.id = "batch.one",
      .title = "A batch of 1",
@@ -153,5 +180,14 @@ static const struct kit_case cases[] = {
                 "one of them, whole.",
      .requirements = "KVS-REQ-367",
      .fn = batch_duplicates},
+    {.id = "batch.largest",
+     .title = "The engine's greatest batch works",
+     .explain = "Writes and reads as many values of 8 bytes in one transfer as the engine takes, at most "
+                "65,536, which every backend of kvslot's own takes.",
+     .requirements = "KVS-REQ-105 KVS-REQ-104 KVS-REQ-150",
+     .profile = KVS_CONFORM_EXTENDED,
+     .tags = "slow",
+     .timeout_s = 120,
+     .fn = batch_largest},
 };
 KIT_TOPIC(topic_batch, cases);

@@ -2,6 +2,7 @@
 /* Several threads at once. */
 #include "case.h"
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #define THREADS 4
 #define ROUNDS  40
@@ -165,6 +166,45 @@ static void concurrent_flights(struct kit *k)
     kit_threads(k, THREADS, fly, &s);
 }
 
+#define THOUSAND 1000
+#define SMALL    32
+
+/* Every value in one buffer of the thread's own, and all transfers posted before the first wait. */
+static void fly_many(struct kit *k, void *arg, size_t t)
+{
+    struct shared *s = arg;
+    size_t len = kit_value_size(k, SMALL);
+    kvs_xfer **all = calloc(THOUSAND, sizeof(kvs_xfer *));
+    struct kit_buf from = kit_value(k, THOUSAND * len, t), to = kit_buf(k, THOUSAND * len, KIT_AT_END);
+    KIT_CHECK(all, "no memory for %d transfers", THOUSAND);
+    kit_poison(&to);
+    for (uint32_t op = KVS_WRITE;; op = KVS_READ) {
+        for (size_t f = 0; f < THOUSAND; f++) {
+            uint8_t *data = (op == KVS_WRITE ? from.data : to.data) + f * len;
+            struct kit_item item = {kit_key(k, "k%zu.%zu", t, f), data, len};
+            all[f] = kit_prep(k, s->e[t], op, &item, 1);
+            kit_post(all[f]);
+        }
+        for (size_t f = THOUSAND; f-- > 0;) {
+            KIT_STATUS(kit_wait(k, all[f]), KVS_OK);
+            kit_release(all[f]);
+        }
+        if (op == KVS_READ)
+            break;
+    }
+    KIT_BYTES(to.data, from.data, THOUSAND * len);
+    free(all);
+}
+
+static void concurrent_thousands(struct kit *k)
+{
+    struct shared s = {0};
+    kvs_engine *e = kit_open(k);
+    for (size_t i = 0; i < THREADS; i++)
+        s.e[i] = e;
+    kit_threads(k, THREADS, fly_many, &s);
+}
+
 static void register_loop(struct kit *k, void *arg, size_t t)
 {
     struct shared *s = arg;
@@ -222,6 +262,14 @@ static const struct kit_case cases[] = {
      .tags = "concurrency",
      .timeout_s = 60,
      .fn = concurrent_flights},
+    {.id = "concurrent.thousands",
+     .title = "4,000 transfers in flight from four threads",
+     .explain = "Four threads post 1,000 writes each before they wait for the first, then 1,000 reads of the "
+                "same. An io that is lost shows as a transfer that never ends.",
+     .requirements = "KVS-REQ-135 KVS-REQ-150 KVS-REQ-434",
+     .tags = "concurrency slow",
+     .timeout_s = 120,
+     .fn = concurrent_thousands},
     {.id = "concurrent.registration",
      .title = "Four threads register and deregister one dev_id",
      .explain = "Each thread registers keys of its own under dev_id 0 and uses them. A failure means that "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ending transfers before their time. */
 #include "case.h"
+#include <stdio.h>
 #include <time.h>
 
 #define COUNT 64
@@ -126,6 +127,27 @@ static void ending_checks_only(struct kit *k)
     kit_release(w.x);
 }
 
+static void ending_cancel_ends(struct kit *k)
+{
+    char grace[32];
+    struct kvs_error err = {0};
+    struct work w = {.n = kit_batch_size(k, COUNT), .len = kit_value_size(k, 30000)};
+    kit_needs_two_configurations(k);
+    snprintf(grace, sizeof(grace), "%llums", (unsigned long long)(kit_wait_ns(k) / 4000000u));
+    KIT_STATUS_ERR(kit_open_with(k, "cancel_grace", grace, &w.e, &err), KVS_OK, &err);
+    for (size_t i = 0; i < w.n; i++)
+        w.items[i] = (struct kit_item){kit_key(k, "w%zu", i), kit_value(k, w.len, i).data, w.len};
+    w.x = kit_prep(k, w.e, KVS_WRITE, w.items, w.n);
+    kit_post(w.x);
+    uint64_t end = kit_now() + kit_wait_ns(k) / 4;
+    KIT_STATUS(kvs_xfer_cancel(w.x), KVS_OK);
+    while (kvs_xfer_check(w.x) == KVS_IN_PROG)
+        KIT_CHECK(kit_now() < end, "%s after its cancel a transfer is still running, and cancel is native",
+                  grace);
+    kit_release(w.x);
+    whole_or_absent(k, &w, NULL);
+}
+
 static const struct kit_case cases[] = {
     {.id = "ending.release",
      .title = "release of a running transfer is BUSY until it has ended",
@@ -150,6 +172,15 @@ static const struct kit_case cases[] = {
                 "only if all are, and what is OK is there.",
      .requirements = "KVS-REQ-254 KVS-REQ-255 KVS-REQ-256 KVS-REQ-257 KVS-REQ-265",
      .fn = ending_cancel},
+    {.id = "ending.cancel_ends",
+     .title = "A native cancel ends every io within the grace",
+     .explain = "Cancels a running batch of an engine with a long cancel_grace, and checks until it has "
+                "ended, which is within the grace; no value is left half written.",
+     .requirements = "KVS-REQ-267 KVS-REQ-257 KVS-REQ-364",
+     .needs = KVS_CAP_CANCEL,
+     .profile = KVS_CONFORM_EXTENDED,
+     .tags = "timing",
+     .fn = ending_cancel_ends},
     {.id = "ending.wait_zero",
      .title = "wait with no time answers IN_PROG and changes nothing",
      .explain = "Waits with a time of 0 before the post and until the batch has ended. A failure means that "

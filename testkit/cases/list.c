@@ -2,6 +2,7 @@
 /* Listing keys. */
 #include "case.h"
 #include <stdio.h>
+#include <time.h>
 
 #define KEYS 40
 
@@ -120,6 +121,43 @@ static void list_engine_prefix(struct kit *k)
     all_once(&s);
 }
 
+#define MANY 300
+
+struct slow {
+    unsigned calls;
+    uint64_t until; /* when the deadline, which was set before the first call, is over for sure */
+};
+
+/* The user's function takes its time: the deadline passes while it runs. */
+static int slowly(void *arg, const void *key, size_t len, uint64_t size)
+{
+    struct slow *s = arg;
+    (void)key;
+    (void)len;
+    (void)size;
+    if (s->calls++ == 0)
+        s->until = kit_now() + KVS_MS(100);
+    while (kit_now() < s->until)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    return 0;
+}
+
+static void list_deadline(struct kit *k)
+{
+    struct kvs_error err = {0};
+    kvs_engine *e, *plain = kit_open(k);
+    struct kit_key prefix = kit_key(k, "m:");
+    kit_needs_two_configurations(k);
+    for (size_t i = 0; i < MANY; i++)
+        kit_put(k, plain, kit_key(k, "m:%zu", i), "m", 1);
+    KIT_STATUS_ERR(kit_open_with(k, "timeout", "50ms", &e, &err), KVS_OK, &err);
+    struct slow s = {0};
+    int rc = kvs_list(e, prefix.data, prefix.len, slowly, &s, &err);
+    KIT_CHECK(rc != KVS_OK, "list goes on after its deadline: %u keys were given", s.calls);
+    KIT_STATUS_ERR(rc, KVS_TIMEOUT, &err);
+    KIT_CHECK(s.calls < MANY, "list goes on after its deadline: all %u keys were given", s.calls);
+}
+
 static const struct kit_case cases[] = {
     {.id = "list.prefix",
      .title = "list gives each key under a prefix once, and no other",
@@ -153,5 +191,14 @@ static const struct kit_case cases[] = {
      .needs = KVS_CAP_LIST,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = list_engine_prefix},
+    {.id = "list.deadline",
+     .title = "list ends by its deadline",
+     .explain = "Lists 300 keys through an engine with a timeout of 50 ms, and takes 100 ms over the first. "
+                "list ends TIMEOUT, before it has given all keys.",
+     .requirements = "KVS-REQ-447",
+     .needs = KVS_CAP_LIST,
+     .profile = KVS_CONFORM_EXTENDED,
+     .tags = "timing",
+     .fn = list_deadline},
 };
 KIT_TOPIC(topic_list, cases);

@@ -143,7 +143,9 @@ static const struct kit_case cases[] = {
     {.id = "roundtrip.one_byte",
      .title = "Values of 1 byte come back",
      .explain = "Writes and reads single bytes, among them NUL and 0xff.",
-     .requirements = "KVS-REQ-361 KVS-REQ-357",
+     .requirements =
+         "KVS-REQ-361 KVS-REQ-357 KVS-REQ-150 KVS-REQ-012 KVS-REQ-117 KVS-REQ-118 KVS-REQ-119 KVS-REQ-154 "
+         "KVS-REQ-155 KVS-REQ-160",
      .fn = roundtrip_one_byte},
     {.id = "roundtrip.odd_sizes",
      .title = "Values of odd sizes come back byte for byte",

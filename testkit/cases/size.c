@@ -93,6 +93,20 @@ static void size_within_buffer(struct kit *k)
     }
 }
 
+#define LARGEST (64u << 20)
+
+static void size_largest(struct kit *k)
+{
+    uint64_t max = kit_limits(k)->max_value;
+    if (max == 0 || max > LARGEST)
+        kit_not_supported(k, "values of 64 MiB are fine, and larger ones are not tried");
+    kvs_engine *e = kit_open(k);
+    struct kit_key key = kit_key(k, "largest");
+    struct kit_buf v = kit_value(k, max, 1);
+    kit_put(k, e, key, v.data, max);
+    kit_expect(k, e, key, v.data, max);
+}
+
 static const struct kit_case cases[] = {
     {.id = "size.within_buffer",
      .title = "A longer value never runs over the buffer",
@@ -105,7 +119,7 @@ static const struct kit_case cases[] = {
      .title = "READ with more bytes than the value has is MISMATCH",
      .explain = "Reads values that are shorter than the buffer. OK would pass off old bytes as data. The "
                 "text has the stored length, and with read_atomic the buffer is untouched, its tail too.",
-     .requirements = "KVS-REQ-350 KVS-REQ-351 KVS-REQ-353 KVS-REQ-389",
+     .requirements = "KVS-REQ-350 KVS-REQ-351 KVS-REQ-353 KVS-REQ-354 KVS-REQ-389 KVS-REQ-153",
      .needs = KVS_CAP_SIZE_CHECK,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = size_shorter},
@@ -132,5 +146,15 @@ static const struct kit_case cases[] = {
      .needs = KVS_CAP_SIZE_CHECK,
      .profile = KVS_CONFORM_EXTENDED,
      .fn = size_among_others},
+    {.id = "size.largest",
+     .title = "A value of the greatest size works",
+     .explain = "Writes and reads a value of max_value bytes, where that is at most 64 MiB. A failure means "
+                "that the backend declares a limit that its store does not keep; prep.value_limit tries one "
+                "byte more.",
+     .requirements = "KVS-REQ-007 KVS-REQ-361",
+     .profile = KVS_CONFORM_EXTENDED,
+     .tags = "slow",
+     .timeout_s = 60,
+     .fn = size_largest},
 };
 KIT_TOPIC(topic_size, cases);

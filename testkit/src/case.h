@@ -15,6 +15,7 @@
 #include <string.h>
 
 struct kit;
+struct kvs_param;
 
 /** A row of a topic's table. */
 struct kit_case {
@@ -23,7 +24,10 @@ struct kit_case {
     uint64_t absent;    /* enum kvs_cap bits that must be none */
     uint32_t profile;   /* enum kvs_conform_profile */
     uint32_t timeout_s; /* 0: KIT_TIMEOUT_S */
+    bool alone; /* stops or fills the store: no other case runs beside it, and start and resume follow it */
     void (*fn)(struct kit *k);
+    /** What a process that kit_process_start has started runs in place of fn; NULL: the case has none. */
+    void (*helper)(struct kit *k, const char *role);
 };
 
 /** One file of cases. */
@@ -100,6 +104,8 @@ int kit_open_with(struct kit *k, const char *name, const char *value, kvs_engine
 /** Closes an engine now, and asserts that it closes. */
 void kit_close_at(struct kit_at at, struct kit *k, kvs_engine *e);
 #define kit_close(k, e) kit_close_at(KIT_HERE, (k), (e))
+/** Does the run set that parameter: by name, or by a part of its URI that fills it. */
+bool kit_is_given(const struct kit *k, const struct kvs_param *p);
 /** Ends the case as NOT_SUPPORTED where the process can have one configuration only. */
 void kit_needs_two_configurations(struct kit *k);
 /** The case has closed or abandoned the engine itself. */
@@ -114,6 +120,19 @@ uint32_t kit_remote_type(kvs_engine *e);
 uint64_t kit_value_size(const struct kit *k, uint64_t want);
 /** `want`, or the largest batch that the engine takes if that is less. */
 size_t kit_batch_size(const struct kit *k, size_t want);
+
+/* ---- The store itself (hooks.c) ---- */
+
+/** Ends the case as NOT_SUPPORTED where the run has no such hook: start, stop, kill, pause, resume. */
+void kit_needs_hook(struct kit *k, const char *name);
+/** Runs it; asserts success. */
+void kit_hook_at(struct kit_at at, struct kit *k, const char *name);
+#define kit_hook(k, name) kit_hook_at(KIT_HERE, (k), (name))
+/** Ends the case as NOT_SUPPORTED where the run has no such variant: denied, unreachable, full. */
+void kit_needs_variant(struct kit *k, const char *name);
+/** Opens the target with the variant's parameters, and with one more (NULL: none); KVS_OK or the error. */
+int kit_open_variant(struct kit *k, const char *variant, const char *name, const char *value, kvs_engine **e,
+                     struct kvs_error *err);
 
 /* ---- Keys (keys.c) ---- */
 
@@ -139,6 +158,29 @@ bool kit_has_prefix(const struct kit *k);
  * no limit. */
 size_t kit_max_key(const struct kit *k, bool *limited);
 
+/* ---- Other processes (process.c) ---- */
+
+/** A further process of the case, of the same target, seed and prefix; keys are the case's to have made. */
+struct kit_process {
+    int pid;
+    int words;      /* what it says comes here */
+    char line[512]; /* what has come of the next line */
+    size_t len;
+};
+/** Starts one that runs the row's helper with that role. */
+void kit_process_start_at(struct kit_at at, struct kit *k, struct kit_process *p, const char *role);
+#define kit_process_start(k, p, role) kit_process_start_at(KIT_HERE, (k), (p), (role))
+/** In the helper: says a number, from 0 on. */
+void kit_process_say(uint64_t number);
+/** The next number that it says, bounded; -1 once it has ended. What it asserts is the case's failure. */
+int64_t kit_process_hear_at(struct kit_at at, struct kit *k, struct kit_process *p);
+#define kit_process_hear(k, p) kit_process_hear_at(KIT_HERE, (k), (p))
+/** Kills it at once. */
+void kit_process_kill(struct kit_process *p);
+/** Waits for its end, bounded; asserts that it ended well, unless it was killed. */
+void kit_process_end_at(struct kit_at at, struct kit *k, struct kit_process *p, bool killed);
+#define kit_process_end(k, p, killed) kit_process_end_at(KIT_HERE, (k), (p), (killed))
+
 /* ---- Memory (memory.c) ---- */
 
 enum kit_place {
@@ -156,6 +198,10 @@ struct kit_buf kit_buf(struct kit *k, size_t len, enum kit_place place);
 struct kit_buf kit_buf_skewed(struct kit *k, size_t len, size_t skew);
 /** Makes it read-only. */
 void kit_buf_protect(const struct kit_buf *b);
+/** Puts other memory in its place, with the poison in it. */
+void kit_buf_remap(const struct kit_buf *b);
+/** Takes its memory away: whoever touches it gets SIGSEGV. */
+void kit_buf_forbid(const struct kit_buf *b);
 /** Deterministic bytes of the seed, `salt` tells values apart. */
 void kit_fill(const struct kit *k, void *to, size_t len, uint64_t salt);
 /** Fills it with a pattern that no kit_fill gives in more than a few bytes. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process of one case, or of the runner's own errands: the look at the target before, and the sweep after
  * a crash. */
+#include "crash.h"
 #include "kit.h"
 #include "mask.h"
 #include "registry.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <kvslot/backend.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +128,16 @@ static int sweep(struct kit *k, const struct wire_config *cfg)
 {
     struct kvs_error err = {0};
     kvs_engine *e = NULL;
-    int rc = kit_engine_open(cfg, k->target, NULL, NULL, &e, &err);
+    int rc = KVS_OK;
+    if (json_is_true(json_object_get(cfg->store, "restore")) &&
+        ((rc = hook_run(cfg, "resume", kit_wait_ns(k), &err)) != KVS_OK ||
+         (rc = hook_run(cfg, "start", kit_wait_ns(k), &err)) != KVS_OK))
+        return send_error(rc, &err);
+    if (!kit_has(k, KVS_CAP_REMOVE)) {
+        report_outcome(KVS_CONFORM_PASS, "");
+        return 0;
+    }
+    rc = kit_engine_open(cfg, k->target, NULL, NULL, &e, &err);
     if (rc != KVS_OK)
         return send_error(rc, &err);
     if (kit_has(k, KVS_CAP_LIST))
@@ -155,7 +166,10 @@ static int run_case(const struct wire_config *cfg, const struct kit_case *row)
         return probe(&k, cfg);
     if (strcmp(cfg->case_id, WIRE_SWEEP) == 0)
         return sweep(&k, cfg);
-    row->fn(&k);
+    if (cfg->role)
+        row->helper(&k, cfg->role);
+    else
+        row->fn(&k);
     kit_end(&k);
     report_outcome(KVS_CONFORM_PASS, "");
     return 0;
@@ -177,13 +191,15 @@ int kvs_conform_case_main(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(WIRE_RESULT_FD, F_SETFD, FD_CLOEXEC);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    crash_install();
+    mallopt(M_PERTURB, 0xa5); /* who uses memory that was given back finds that it has changed */
     char *text = read_all(WIRE_CONFIG_FD, &len);
     close(WIRE_CONFIG_FD);
     int rc = text ? wire_config_decode(text, len, &cfg) : KVS_NO_MEMORY;
     free(text);
     report_to(WIRE_RESULT_FD);
     const struct kit_case *row = rc == KVS_OK ? registry_find(cfg.case_id) : NULL;
-    if (rc != KVS_OK || (!row && cfg.case_id[0] != '@')) {
+    if (rc != KVS_OK || (!row && cfg.case_id[0] != '@') || (cfg.role && (!row || !row->helper))) {
         fprintf(
             stderr,
             "%s: the runner's request for '%s' cannot be read; are runner and case program of one release?\n",

@@ -22,7 +22,7 @@ int kit_engine_open(const struct wire_config *cfg, const char *target, const cha
     return rc;
 }
 
-static void remember(struct kit *k, kvs_engine *e)
+void kit_remember(struct kit *k, kvs_engine *e)
 {
     size_t i = 0;
     pthread_mutex_lock(&k->lock);
@@ -47,8 +47,22 @@ int kit_open_with(struct kit *k, const char *name, const char *value, kvs_engine
 {
     int rc = kit_engine_open(k->cfg, k->target, name, value, e, err);
     if (rc == KVS_OK)
-        remember(k, *e);
+        kit_remember(k, *e);
     return rc;
+}
+
+bool kit_is_given(const struct kit *k, const struct kvs_param *p)
+{
+    size_t len = strlen(p->name);
+    for (size_t i = 0; i < k->cfg->nparams; i++)
+        if (strcmp(k->cfg->params[i].name, p->name) == 0)
+            return true;
+    if (p->uri && strchr(k->target, ':'))
+        return true;
+    for (const char *at = strchr(k->target, '?'); at; at = strchr(at + 1, '&'))
+        if (strncmp(at + 1, p->name, len) == 0 && at[1 + len] == '=')
+            return true;
+    return false;
 }
 
 void kit_needs_two_configurations(struct kit *k)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit.h"
+#include "register.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -64,6 +65,11 @@ int kit_begin(struct kit *k, const struct wire_config *cfg, const struct kit_cas
     k->row = row;
     k->deadline_ns = kit_now() + cfg->timeout_ns;
     k->user_prefix_len = user_prefix(cfg);
+    if (!cfg->plugin[0] && strncmp(cfg->target, "rogue", 5) == 0) {
+        int rc = kvs_rogues_register(err);
+        if (rc != KVS_OK)
+            return rc;
+    }
     if (cfg->plugin[0]) {
         int rc = kvs_plugin_load(cfg->plugin, &name, err);
         if (rc != KVS_OK)
@@ -76,7 +82,8 @@ int kit_begin(struct kit *k, const struct wire_config *cfg, const struct kit_cas
 void kit_end(struct kit *k)
 {
     kit_engines_end(k);
-    kit_keys_end(k);
+    if (!k->cfg->role) /* a helper's keys are the case's to remove */
+        kit_keys_end(k);
     kit_memory_end(k);
     pthread_mutex_destroy(&k->lock);
 }

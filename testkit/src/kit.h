@@ -53,6 +53,10 @@ void kit_end(struct kit *k);
 /** The target's parameters, with one (NULL: none) given another value. */
 int kit_engine_open(const struct wire_config *cfg, const char *target, const char *name, const char *value,
                     kvs_engine **e, struct kvs_error *err);
+/** Has the kit close it, if the case does not. */
+void kit_remember(struct kit *k, kvs_engine *e);
+/** Runs a hook, where there is one. KVS_OK, or KVS_BACKEND and a sentence. */
+int hook_run(const struct wire_config *cfg, const char *name, uint64_t wait_ns, struct kvs_error *err);
 /** Closes what the case left open. */
 void kit_engines_end(struct kit *k);
 void kit_keys_end(struct kit *k);

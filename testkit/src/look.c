@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the runner finds out about the target before the first case, in processes of their own. */
+#include "caps.h"
 #include "child.h"
 #include "run.h"
 #include "say.h"
@@ -24,7 +25,8 @@ char *run_request(const struct run *r, const char *case_id, const char *prefix, 
                             .nparams = r->cfg->nparams,
                             .seed = r->seed + (round > 0 ? round - 1 : 0),
                             .timeout_ns = timeout_ns,
-                            .limits = r->limits};
+                            .limits = r->limits,
+                            .store = r->store};
     return wire_config_encode(&w, keys);
 }
 
@@ -55,13 +57,13 @@ static int say_silent(const struct run *r, const struct child *c, const char *wh
     return rc;
 }
 
-/* Runs an errand and gives the member of its report that it is sent for. */
-static int errand(const struct run *r, const char *id, const char *member, const char *what, json_t **answer,
-                  struct kvs_error *err)
+/* Runs an errand for keys under a prefix and gives the member of its report that it is sent for. */
+static int errand_for(const struct run *r, const char *prefix, const json_t *keys, const char *id,
+                      const char *member, const char *what, json_t **answer, struct kvs_error *err)
 {
     struct child c;
     uint64_t timeout = run_timeout(r, LOOK_TIMEOUT_S);
-    char *request = run_request(r, id, r->run_prefix, 0, timeout, NULL);
+    char *request = run_request(r, id, prefix, 0, timeout, keys);
     if (!request)
         return say(err, KVS_INVALID_PARAM, "target, plugin file or a parameter is not UTF-8");
     int rc = child_start(&c, r->program, id, request, timeout, run_timeout(r, 2), err);
@@ -78,6 +80,51 @@ static int errand(const struct run *r, const char *id, const char *member, const
     }
     child_free(&c);
     return rc;
+}
+
+static int errand(const struct run *r, const char *id, const char *member, const char *what, json_t **answer,
+                  struct kvs_error *err)
+{
+    return errand_for(r, r->run_prefix, NULL, id, member, what, answer, err);
+}
+
+static bool sweep_dead(void *arg, const char *prefix, json_t *keys)
+{
+    struct run *r = arg;
+    struct kvs_error err = {0};
+    json_t *answer = NULL;
+    bool removable = caps_have(&r->limits, KVS_CAP_REMOVE);
+    int rc = removable ? errand_for(r, prefix, keys, WIRE_SWEEP, "outcome",
+                                    "the process that removes a dead run's keys", &answer, &err)
+                       : KVS_OK;
+    json_decref(answer);
+    if (rc != KVS_OK)
+        table_note(r, "keys under %s, of a run that was killed, cannot be removed: %s", prefix, err.text);
+    else if (removable)
+        table_note(r, "removed what a run that was killed had left under %s", prefix);
+    return rc == KVS_OK;
+}
+
+void run_sweep_dead(struct run *r)
+{
+    journal_sweep(r->cfg->state_dir, r->identity, sweep_dead, r);
+}
+
+/* Tells targets apart, without a secret: target, plugin, and parameters as they may be shown. */
+static char *identity_of(const struct run *r)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    if (!f)
+        return NULL;
+    fprintf(f, "%s %s", r->shown_target, r->cfg->plugin_file ? r->cfg->plugin_file : "");
+    for (size_t i = 0; i < r->cfg->nparams; i++)
+        fprintf(f, " %s=%s", r->cfg->params[i].name, mask_value(&r->mask, &r->cfg->params[i]));
+    bool bad = fclose(f) != 0;
+    for (size_t i = 0; !bad && i < len; i++)
+        text[i] = (char)(text[i] == '\n' ? ' ' : text[i]);
+    return text;
 }
 
 /* What a descriptor holds up to its end, without a final newline. */
@@ -128,6 +175,25 @@ static int read_secrets(struct run *r, struct kvs_error *err)
     return KVS_OK;
 }
 
+/* What must not be shown: of the run's own parameters, and of the variants'. */
+static int init_mask(struct run *r, struct kvs_error *err)
+{
+    size_t n = r->cfg->nparams, room = n;
+    for (size_t i = 0; i < r->cfg->nvariants; i++)
+        room += r->cfg->variants[i].nparams;
+    struct kvs_param_value *all = calloc(room + 1, sizeof(*all));
+    if (!all)
+        return say(err, KVS_NO_MEMORY, "no memory for %zu parameters", room);
+    if (n > 0)
+        memcpy(all, r->params, n * sizeof(*all));
+    for (size_t i = 0; i < r->cfg->nvariants; i++)
+        for (size_t j = 0; j < r->cfg->variants[i].nparams; j++)
+            all[n++] = r->cfg->variants[i].params[j];
+    int rc = mask_init(&r->mask, r->secrets, r->cfg->target, all, n);
+    free(all);
+    return rc == KVS_OK ? rc : say(err, rc, "no memory for what must not be shown");
+}
+
 int run_look(struct run *r, struct kvs_error *err)
 {
     size_t n = r->cfg->nparams;
@@ -141,7 +207,7 @@ int run_look(struct run *r, struct kvs_error *err)
     if (rc == KVS_OK)
         rc = read_secrets(r, err);
     if (rc == KVS_OK)
-        rc = mask_init(&r->mask, r->secrets, r->cfg->target, r->params, n);
+        rc = init_mask(r, err);
     if (rc == KVS_OK)
         rc = errand(r, WIRE_PROBE, "probe", "the process that opens the target", &r->probe, err);
     if (rc != KVS_OK)
@@ -150,5 +216,6 @@ int run_look(struct run *r, struct kvs_error *err)
     const char *target =
         r->cfg->target ? r->cfg->target : json_string_value(json_object_get(r->probe, "target"));
     r->shown_target = mask_target(&r->mask, target);
-    return r->shown_target ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory for the target's name");
+    r->identity = r->shown_target ? identity_of(r) : NULL;
+    return r->identity ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory for the target's name");
 }

@@ -53,6 +53,22 @@ void kit_buf_protect(const struct kit_buf *b)
     KIT_CHECK(mprotect(b->map + page, b->map_len - 2 * page, PROT_READ) == 0, "mprotect failed");
 }
 
+void kit_buf_remap(const struct kit_buf *b)
+{
+    size_t page = page_size();
+    void *fresh = mmap(b->map + page, b->map_len - 2 * page, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    KIT_CHECK(fresh == b->map + page, "mmap failed");
+    memset(fresh, CANARY, b->map_len - 2 * page);
+    kit_poison(b);
+}
+
+void kit_buf_forbid(const struct kit_buf *b)
+{
+    size_t page = page_size();
+    KIT_CHECK(mprotect(b->map + page, b->map_len - 2 * page, PROT_NONE) == 0, "mprotect failed");
+}
+
 /* splitmix64: every seed gives a good stream, and byte n needs no more state than n. */
 static uint64_t mix(uint64_t z)
 {

@@ -160,31 +160,42 @@ int report_check(const char *file, struct kvs_error *err)
     return rc;
 }
 
-static int dump(json_t *json, FILE *f)
+static int print_json(const struct run *r, FILE *f)
 {
-    bool bad = json_dumpf(json, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF;
-    bad |= fclose(f) != 0;
+    json_t *json = all_json(r);
+    bool bad = !json || json_dumpf(json, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF;
+    json_decref(json);
     return bad ? -1 : 0;
 }
 
-int report_write(const struct run *r, const char *file, struct kvs_error *err)
+static int write_with(int (*print)(const struct run *r, FILE *f), const struct run *r, const char *file,
+                      struct kvs_error *err)
 {
-    json_t *json = all_json(r);
     char *temporary = NULL;
     int rc = KVS_OK;
-    if (!json)
-        return say(err, KVS_NO_MEMORY, "no memory for the report");
     bool replace = is_replaceable(file);
     if (asprintf(&temporary, "%s.%d.new", file, (int)getpid()) < 0)
         temporary = NULL;
     const char *to = replace && temporary ? temporary : file;
     FILE *f = fopen(to, "we");
-    if (!f || dump(json, f) != 0 || (to == temporary && rename(temporary, file) != 0)) {
+    bool bad = !f || print(r, f) != 0;
+    if (f)
+        bad |= fclose(f) != 0;
+    if (bad || (to == temporary && rename(temporary, file) != 0)) {
         rc = say(err, KVS_IO, "the report %s cannot be written: %s", file, strerror(errno));
         if (to == temporary)
             unlink(temporary);
     }
     free(temporary);
-    json_decref(json);
     return rc;
+}
+
+int report_write(const struct run *r, const char *file, struct kvs_error *err)
+{
+    return write_with(print_json, r, file, err);
+}
+
+int report_write_junit(const struct run *r, const char *file, struct kvs_error *err)
+{
+    return write_with(report_print_junit, r, file, err);
 }

@@ -6,6 +6,7 @@
 #include "registry.h"
 #include "run.h"
 #include "say.h"
+#include "waiver.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 struct slot {
     struct run_row *row; /* NULL: free */
     bool sweeping;
+    size_t nnoted; /* of the child's reports: what the journal has seen */
     char prefix[40];
     json_t *keys; /* to sweep beside the prefix */
     struct child child;
@@ -47,6 +49,12 @@ static bool ruled_out(const struct run *r, struct run_row *row)
     if (r->cfg->skip && select_matches(r->cfg->skip, row->row)) {
         row->outcome = KVS_CONFORM_SKIPPED;
         set_reason(row, "asked for");
+        return true;
+    }
+    const struct kvs_conform_waiver *w = waiver_of(r->cfg->waivers, r->cfg->nwaivers, row->row->id);
+    if (w) {
+        row->outcome = KVS_CONFORM_SKIPPED;
+        set_reason(row, "waived up to %s: %s", w->expires, w->reason);
         return true;
     }
     uint64_t missing = row->row->needs & ~caps_present(&r->limits, row->row->needs);
@@ -137,12 +145,24 @@ static json_t *reported_keys(const struct child *c)
     return keys;
 }
 
+/* Notes the keys that a case has announced, before anything can go wrong with the runner. */
+static void note_keys(struct run *r, struct slot *s)
+{
+    for (; s->nnoted < json_array_size(s->child.reports); s->nnoted++) {
+        const char *hex =
+            json_string_value(json_object_get(json_array_get(s->child.reports, s->nnoted), "key"));
+        if (hex)
+            journal_key(&r->journal, hex);
+    }
+}
+
 static int start_case(struct run *r, struct slot *s, struct run_row *row, struct kvs_error *err)
 {
     uint64_t timeout = run_timeout(r, row->row->timeout_s ? row->row->timeout_s : KIT_TIMEOUT_S);
     row->round++;
     s->row = row;
     s->sweeping = false;
+    s->nnoted = 0;
     snprintf(s->prefix, sizeof(s->prefix), "%s%zx.", r->run_prefix, (size_t)(row - r->rows));
     char *request = run_request(r, row->row->id, s->prefix, row->round, timeout, NULL);
     if (!request)
@@ -154,9 +174,11 @@ static int start_case(struct run *r, struct slot *s, struct run_row *row, struct
 static bool start_sweep(struct run *r, struct slot *s)
 {
     uint64_t timeout = run_timeout(r, SWEEP_TIMEOUT_S);
-    bool listable = caps_have(&r->limits, KVS_CAP_LIST);
-    if (!caps_have(&r->limits, KVS_CAP_REMOVE) || (!listable && json_array_size(s->keys) == 0))
+    bool listable = caps_have(&r->limits, KVS_CAP_LIST), restore = s->row->row->alone;
+    bool removable = caps_have(&r->limits, KVS_CAP_REMOVE) && (listable || json_array_size(s->keys) > 0);
+    if (!removable && !restore)
         return false;
+    json_object_set_new(r->store, "restore", json_boolean(restore));
     char *request = run_request(r, WIRE_SWEEP, s->prefix, 0, timeout, s->keys);
     struct kvs_error err;
     s->sweeping = true;
@@ -164,12 +186,13 @@ static bool start_sweep(struct run *r, struct slot *s)
                                   run_timeout(r, GRACE_S), &err) == KVS_OK;
 }
 
-static void note_sweep(const struct run *r, struct run_row *row, const struct child *c)
+static void note_sweep(struct run *r, struct run_row *row, const struct child *c)
 {
     const json_t *said = child_report(c, "outcome");
     if (said && json_integer_value(said) == KVS_CONFORM_PASS)
         return;
     const char *why = json_string_value(json_object_get(child_report(c, "error"), "text"));
+    r->keys_left = true;
     char *reason = row->reason;
     row->reason = NULL;
     set_reason(row, "%s; its keys may still be in the store: the process that removes them %s",
@@ -179,6 +202,14 @@ static void note_sweep(const struct run *r, struct run_row *row, const struct ch
                                         : "died");
     row->reason = without_secrets(r, row->reason, row->reason ? strlen(row->reason) : 0);
     free(reason);
+}
+
+static void interrupted(struct run *r, struct run_row *row)
+{
+    row->outcome = KVS_CONFORM_SKIPPED;
+    set_reason(row, "the run was ended early");
+    row->done = true;
+    r->nunstarted++;
 }
 
 /* One process of a slot is over: what comes next in it. False: the slot is free. */
@@ -192,20 +223,24 @@ static bool go_on(struct run *r, struct slot *s, struct kvs_error *err, int *rc)
         child_free(c);
     } else {
         row->duration_ms += (c->ended_ns - c->started_ns) / 1000000u;
+        note_keys(r, s);
         judge(row, c);
         keep_texts(r, row, c);
+        if (r->stopped && row->outcome == KVS_CONFORM_TIMEOUT)
+            interrupted(r, row);
         s->keys = reported_keys(c);
         child_free(c);
         bool clean = row->outcome == KVS_CONFORM_PASS || row->outcome == KVS_CONFORM_NOT_SUPPORTED;
         if (!clean && start_sweep(r, s))
             return true;
-        again = row->outcome == KVS_CONFORM_PASS && row->round < r->repeat;
+        again =
+            row->outcome == KVS_CONFORM_PASS && row->round < r->repeat && !r->cfg->until_fail && !r->stopped;
     }
     json_decref(s->keys);
     s->keys = NULL;
     if (again && (*rc = start_case(r, s, row, err)) == KVS_OK)
         return true;
-    if (r->repeat > 1 && row->outcome != KVS_CONFORM_PASS && row->reason) {
+    if ((r->repeat > 1 || r->cfg->until_fail) && row->outcome != KVS_CONFORM_PASS && row->reason) {
         char *reason = row->reason;
         row->reason = NULL;
         set_reason(row, "in round %u: %s", row->round, reason);
@@ -216,10 +251,38 @@ static bool go_on(struct run *r, struct slot *s, struct kvs_error *err, int *rc)
     return false;
 }
 
+static bool is_failure(const struct run_row *row)
+{
+    return row->outcome == KVS_CONFORM_FAIL || row->outcome == KVS_CONFORM_CRASH ||
+           row->outcome == KVS_CONFORM_TIMEOUT;
+}
+
+/* Until one fails, only what fails is worth a line. */
 static void print_done(struct run *r, size_t *printed)
 {
     for (; *printed < r->nrows && r->rows[*printed].done; (*printed)++)
-        table_row(r, &r->rows[*printed]);
+        if (!r->cfg->until_fail || is_failure(&r->rows[*printed]))
+            table_row(r, &r->rows[*printed]);
+}
+
+/* May the next case start while so many run. */
+static bool has_turn(const struct slot *slots, unsigned jobs, const struct run_row *next)
+{
+    for (unsigned i = 0; i < jobs; i++)
+        if (slots[i].row && (next->row->alone || slots[i].row->row->alone))
+            return false;
+    return true;
+}
+
+/* Ends what runs, once the caller asks for it. */
+static void look_for_stop(struct run *r, struct slot *slots)
+{
+    if (r->stopped || !r->cfg->stop || !*r->cfg->stop)
+        return;
+    r->stopped = true;
+    for (unsigned i = 0; i < r->jobs; i++)
+        if (slots[i].row && !slots[i].sweeping)
+            slots[i].child.deadline_ns = kit_now();
 }
 
 /* Gives free slots their next case. How many slots are in use. */
@@ -227,9 +290,12 @@ static size_t fill(struct run *r, struct slot *slots, size_t *next, struct kvs_e
 {
     size_t used = 0;
     for (unsigned i = 0; i < r->jobs; i++) {
-        while (!slots[i].row && *next < r->nrows && *rc == KVS_OK) {
+        while (!slots[i].row && *next < r->nrows && *rc == KVS_OK &&
+               (r->stopped || has_turn(slots, r->jobs, &r->rows[*next]))) {
             struct run_row *row = &r->rows[(*next)++];
-            if (ruled_out(r, row))
+            if (r->stopped)
+                interrupted(r, row);
+            else if (ruled_out(r, row))
                 row->done = true;
             else if ((*rc = start_case(r, &slots[i], row, err)) != KVS_OK) {
                 child_free(&slots[i].child);
@@ -255,23 +321,51 @@ static void wait_any(struct run *r, struct slot *slots, struct pollfd *fds)
     poll(fds, n, tick);
 }
 
+/* All cases once, or each of them `repeat` times. */
+static int run_pass(struct run *r, struct slot *slots, struct pollfd *fds, struct kvs_error *err)
+{
+    size_t next = 0, printed = 0;
+    int rc = KVS_OK;
+    while (look_for_stop(r, slots), fill(r, slots, &next, err, &rc) > 0) {
+        wait_any(r, slots, fds);
+        for (unsigned i = 0; i < r->jobs; i++) {
+            bool over = slots[i].row && child_step(&slots[i].child);
+            if (slots[i].row && !slots[i].sweeping)
+                note_keys(r, &slots[i]);
+            if (over && !go_on(r, &slots[i], err, &rc))
+                slots[i].row = NULL;
+        }
+        print_done(r, &printed);
+    }
+    print_done(r, &printed);
+    return rc;
+}
+
+/* Has a pass of --until-fail to be followed by another one. */
+static bool goes_on(struct run *r, unsigned pass)
+{
+    if (!r->cfg->until_fail || r->stopped || (r->repeat > 1 && pass >= r->repeat))
+        return false;
+    for (size_t i = 0; i < r->nrows; i++)
+        if (is_failure(&r->rows[i]))
+            return false;
+    table_note(r, "round %u: nothing failed", pass);
+    for (size_t i = 0; i < r->nrows; i++)
+        r->rows[i].done = false;
+    return true;
+}
+
 int run_rows(struct run *r, struct kvs_error *err)
 {
     if (r->jobs > r->nrows)
         r->jobs = (unsigned)r->nrows;
     struct slot *slots = calloc(r->jobs, sizeof(*slots));
     struct pollfd *fds = calloc(3 * (size_t)r->jobs, sizeof(*fds));
-    size_t next = 0, printed = 0;
     int rc = slots && fds ? KVS_OK : say(err, KVS_NO_MEMORY, "no memory for %u cases at once", r->jobs);
-    while (slots && fds && fill(r, slots, &next, err, &rc) > 0) {
-        wait_any(r, slots, fds);
-        for (unsigned i = 0; i < r->jobs; i++) {
-            if (slots[i].row && child_step(&slots[i].child) && !go_on(r, &slots[i], err, &rc))
-                slots[i].row = NULL;
-        }
-        print_done(r, &printed);
-    }
-    print_done(r, &printed);
+    unsigned pass = 0;
+    do
+        pass++;
+    while (rc == KVS_OK && (rc = run_pass(r, slots, fds, err)) == KVS_OK && goes_on(r, pass));
     free(slots);
     free(fds);
     return rc;

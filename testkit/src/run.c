@@ -4,6 +4,7 @@
 #include "launch.h"
 #include "registry.h"
 #include "say.h"
+#include "waiver.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static int check_config(const struct kvs_conform_config *cfg, struct kvs_error *
     for (size_t i = 0; i < cfg->nparams; i++)
         if (!cfg->params || !cfg->params[i].name || !cfg->params[i].value)
             return say(err, KVS_INVALID_PARAM, "parameter %zu has no name or no value", i);
-    return KVS_OK;
+    return waivers_check(cfg->waivers, cfg->nwaivers, err);
 }
 
 /* Every part of a list must name something: a slip of the pen must not test less than was meant. */
@@ -76,10 +77,38 @@ static int draw(void *to, size_t len, struct kvs_error *err)
     return KVS_OK;
 }
 
+static void put_command(json_t *hooks, const char *name, const char *command)
+{
+    if (command)
+        json_object_set_new(hooks, name, json_string(command));
+}
+
+/* Hooks and variants, as the cases' processes get them. */
+static int collect_store(struct run *r, struct kvs_error *err)
+{
+    const struct kvs_conform_hooks *h = &r->cfg->hooks;
+    json_t *hooks = json_object(), *variants = json_object();
+    put_command(hooks, "start", h->start);
+    put_command(hooks, "stop", h->stop);
+    put_command(hooks, "kill", h->kill);
+    put_command(hooks, "pause", h->pause);
+    put_command(hooks, "resume", h->resume);
+    for (size_t i = 0; i < r->cfg->nvariants; i++) {
+        const struct kvs_conform_variant *v = &r->cfg->variants[i];
+        json_t *pairs = json_array();
+        for (size_t j = 0; j < v->nparams; j++)
+            json_array_append_new(pairs, json_pack("[s, s]", v->params[j].name, v->params[j].value));
+        json_object_set_new(variants, v->name, pairs);
+    }
+    r->store = json_pack("{s:o, s:o}", "hooks", hooks, "variants", variants);
+    return r->store ? KVS_OK : say(err, KVS_INVALID_PARAM, "a hook or a variant is not UTF-8");
+}
+
 static int prepare(struct run *r, const struct kvs_conform_config *cfg, struct kvs_error *err)
 {
     uint64_t drawn[2] = {0};
     memset(r, 0, sizeof(*r));
+    r->journal.fd = -1;
     int rc = check_config(cfg, err);
     r->cfg = cfg;
     if (rc == KVS_OK)
@@ -88,6 +117,10 @@ static int prepare(struct run *r, const struct kvs_conform_config *cfg, struct k
         rc = launch_find_program(cfg->case_program, &r->program, err);
     if (rc == KVS_OK && cfg->json_file)
         rc = report_check(cfg->json_file, err);
+    if (rc == KVS_OK && cfg->junit_file)
+        rc = report_check(cfg->junit_file, err);
+    if (rc == KVS_OK)
+        rc = collect_store(r, err);
     if (rc == KVS_OK)
         rc = draw(drawn, sizeof(drawn), err);
     if (rc != KVS_OK)
@@ -152,10 +185,17 @@ static int conclude(struct run *r, struct kvs_conform_summary *out, struct kvs_e
         int written = report_write(r, r->cfg->json_file, err);
         rc = written != KVS_OK ? written : rc;
     }
+    if (r->cfg->junit_file) {
+        int written = report_write_junit(r, r->cfg->junit_file, err);
+        rc = written != KVS_OK ? written : rc;
+    }
     if (rc == KVS_OK && r->verdict == KVS_CONFORM_VERDICT_FAIL)
         rc = say(err, KVS_MISMATCH, "%u of %zu cases failed",
                  r->counts[KVS_CONFORM_FAIL] + r->counts[KVS_CONFORM_CRASH] + r->counts[KVS_CONFORM_TIMEOUT],
                  r->nrows);
+    else if (rc == KVS_OK && r->stopped)
+        rc = say(err, KVS_CANCELED, "the run was ended early; %zu of %zu cases did not run to their end",
+                 r->nunstarted, r->nrows);
     return rc;
 }
 
@@ -176,10 +216,12 @@ static void dispose(struct run *r)
     mask_free(&r->mask);
     json_decref(r->secrets);
     json_decref(r->probe);
+    json_decref(r->store);
+    free(r->identity);
 }
 
-int kvs_conform_run(const struct kvs_conform_config *cfg, struct kvs_conform_summary *out,
-                    struct kvs_error *err)
+int run_suite(const struct kvs_conform_config *cfg, struct kvs_conform_summary *out, struct kvs_error *err,
+              void (*each)(void *arg, const struct run_row *row), void *arg)
 {
     struct run r;
     if (out && out->size < sizeof(out->size))
@@ -188,13 +230,32 @@ int kvs_conform_run(const struct kvs_conform_config *cfg, struct kvs_conform_sum
     r.started_ns = kit_now();
     if (rc == KVS_OK)
         rc = run_look(&r, err);
+    if (rc == KVS_OK && cfg->state_dir) {
+        struct kvs_error why = {0};
+        run_sweep_dead(&r);
+        if (journal_open(&r.journal, cfg->state_dir, r.run_prefix, r.identity, &why) != KVS_OK)
+            table_note(&r, "%s; should this run be killed, its keys stay", why.text);
+    }
     if (rc == KVS_OK) {
         table_head(&r);
+        for (size_t i = 0; i < cfg->nwaivers; i++)
+            if (waiver_expired(&cfg->waivers[i]))
+                table_note(&r, "the waiver of %s expired on %s: it runs", cfg->waivers[i].id,
+                           cfg->waivers[i].expires);
         rc = run_rows(&r, err);
     }
+    journal_close(&r.journal, rc == KVS_OK && !r.keys_left);
     if (rc == KVS_OK)
         rc = conclude(&r, out, err);
+    for (size_t i = 0; each && r.started_ns && i < r.nrows; i++)
+        each(arg, &r.rows[i]);
     if (cfg)
         dispose(&r);
     return rc;
+}
+
+int kvs_conform_run(const struct kvs_conform_config *cfg, struct kvs_conform_summary *out,
+                    struct kvs_error *err)
+{
+    return run_suite(cfg, out, err, NULL, NULL);
 }

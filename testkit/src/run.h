@@ -4,8 +4,10 @@
 #define KVSLOT_TESTKIT_RUN_H
 
 #include "case.h"
+#include "journal.h"
 #include "mask.h"
 #include "wire.h"
+#include <stdio.h>
 
 /** How one selected case went. */
 struct run_row {
@@ -30,6 +32,12 @@ struct run {
     char **read_values;             /* those, owned; as many as params */
     json_t *secrets;                /* names of the secret parameters */
     json_t *probe;                  /* what the probe reported */
+    json_t *store;                  /* hooks and variants, for the wire; NULL: none */
+    struct journal journal;
+    char *identity;    /* of the target, for the journal */
+    bool keys_left;    /* a sweep has failed */
+    bool stopped;      /* the caller has asked for it */
+    size_t nunstarted; /* then: cases that did not run, or not to their end */
     struct kvs_limits limits;
     struct mask mask;
     char *shown_target;
@@ -41,6 +49,9 @@ struct run {
     uint64_t started_ns, duration_ms;
 };
 
+/** kvs_conform_run, which also tells each of what came of every selected case. */
+int run_suite(const struct kvs_conform_config *cfg, struct kvs_conform_summary *out, struct kvs_error *err,
+              void (*each)(void *arg, const struct run_row *row), void *arg);
 /** Looks at the target in a process of its own: names of secrets, name, version, limits. */
 int run_look(struct run *r, struct kvs_error *err);
 /** Runs all rows and prints them as they end. */
@@ -48,18 +59,25 @@ int run_rows(struct run *r, struct kvs_error *err);
 /** The request for one process; to be freed. NULL: not encodable. */
 char *run_request(const struct run *r, const char *case_id, const char *prefix, unsigned round,
                   uint64_t timeout_ns, const json_t *keys);
+/** Removes what runs on this target have left that were killed. */
+void run_sweep_dead(struct run *r);
 uint64_t run_timeout(const struct run *r, uint64_t seconds);
 
 /* table.c */
 void table_head(const struct run *r);
 void table_row(const struct run *r, const struct run_row *row);
+/** A sentence about the run. */
+void table_note(const struct run *r, const char *fmt, ...) KVS_PRINTF(2, 3);
 int table_end(const struct run *r);
 /** The command that runs one case again; to be freed. */
 char *table_reproduce(const struct run *r, const struct run_row *row);
 
 /* report.c */
-/** Writes the JSON report. `file` is replaced whole, if it is a regular one. */
+/** Writes the JSON report, or the same as JUnit XML. `file` is replaced whole, if it is a regular one. */
 int report_write(const struct run *r, const char *file, struct kvs_error *err);
+int report_write_junit(const struct run *r, const char *file, struct kvs_error *err);
+/** Prints it (junit.c); not 0 where that fails. */
+int report_print_junit(const struct run *r, FILE *f);
 /** Can the report be written there. */
 int report_check(const char *file, struct kvs_error *err);
 

@@ -30,6 +30,18 @@ void table_head(const struct run *r)
     fflush(out);
 }
 
+void table_note(const struct run *r, const char *fmt, ...)
+{
+    va_list ap;
+    if (!r->cfg->out)
+        return;
+    va_start(ap, fmt);
+    vfprintf(r->cfg->out, fmt, ap);
+    va_end(ap);
+    fputc('\n', r->cfg->out);
+    fflush(r->cfg->out);
+}
+
 /* Every line of a text, moved in. */
 static void indented(FILE *out, const char *text)
 {

@@ -26,6 +26,7 @@ struct wire_config {
     char *target; /* "" : the plugin's own name */
     char *plugin; /* "" : none */
     char *prefix; /* of this case's keys */
+    char *role;   /* what a helper of the case is to do; NULL: the case itself */
     struct kvs_param_value *params;
     size_t nparams;
     uint64_t seed;
@@ -34,6 +35,8 @@ struct wire_config {
     uint8_t **keys;           /* to sweep: with their lengths below */
     size_t *key_lens;
     size_t nkeys;
+    json_t
+        *store; /* "hooks": commands; "variants": arrays of pairs; "restore": run start and resume; or NULL */
 };
 
 /** As text, to be freed; keys is an array of hexadecimal strings, or NULL. NULL where a text is not UTF-8 or

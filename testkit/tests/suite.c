@@ -67,11 +67,11 @@ void suite_free(struct suite *s)
     json_decref(s->report);
 }
 
-const char *suite_rogue(const char *name)
+const char *suite_rogue(const char *defect)
 {
-    static char path[4096];
-    snprintf(path, sizeof(path), "%s/kvslot-rogue-%s.so", KVSLOT_ROGUE_DIR, name);
-    return path;
+    static char target[128];
+    snprintf(target, sizeof(target), "rogue:?defect=%s", defect);
+    return target;
 }
 
 const char *suite_case(const struct suite *s, const char *id, const char *member)

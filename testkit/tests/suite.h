@@ -23,8 +23,8 @@ void suite_run(struct suite *s, struct kvs_conform_config *cfg);
 void suite_free(struct suite *s);
 /** Cases that are started from now on die of signals, also under a sanitizer. */
 void suite_let_signals_kill(void);
-/** The path of a rogue's plugin file; static memory, until the next call. */
-const char *suite_rogue(const char *name);
+/** The target that is a rogue with a defect; static memory, until the next call. */
+const char *suite_rogue(const char *defect);
 /** A member of the report's entry for a case; "" where there is none. */
 const char *suite_case(const struct suite *s, const char *id, const char *member);
 

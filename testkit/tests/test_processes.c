@@ -3,6 +3,7 @@
  * after them. */
 #include "suite.h"
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,21 +21,21 @@ static struct kvs_conform_config with(const char *rogue, const char *filter)
 {
     struct kvs_conform_config cfg;
     kvs_conform_config_init(&cfg);
-    cfg.plugin_file = rogue ? suite_rogue(rogue) : NULL;
+    cfg.target = rogue ? suite_rogue(rogue) : NULL;
     cfg.filter = filter;
     return cfg;
 }
 
 static void test_output_is_bounded(void **state)
 {
-    struct kvs_conform_config cfg = with("prints-much", "size.empty_value,keys.empty");
+    struct kvs_conform_config cfg = with("prints_much", "size.empty_value,keys.empty");
     struct suite s;
     (void)state;
     suite_run(&s, &cfg);
     assert_int_equal(s.rc, KVS_OK);
     assert_true(s.table_len < 4096); /* nothing failed, so nothing of it is shown */
     suite_free(&s);
-    cfg = with("prints-much", "query.present");
+    cfg = with("prints_much", "query.present");
     suite_run(&s, &cfg);
     assert_int_equal(s.rc, KVS_MISMATCH);
     const char *output = suite_case(&s, "query.present", "output");
@@ -103,7 +105,7 @@ static void test_no_process_is_left(void **state)
 {
     struct suite s;
     (void)state;
-    run_with_notes(&s, with("leaves-child", "roundtrip.empty,missing.read"));
+    run_with_notes(&s, with("leaves_child", "roundtrip.empty,missing.read"));
     assert_int_equal(s.rc, KVS_OK);
     suite_free(&s);
     assert_true(processes_end() >= 2);
@@ -111,7 +113,7 @@ static void test_no_process_is_left(void **state)
 
 static void test_term_is_not_enough(void **state)
 {
-    struct kvs_conform_config cfg = with("hang-ignoring-term", "missing.single_call");
+    struct kvs_conform_config cfg = with("hang_ignoring_term", "missing.single_call");
     struct suite s;
     (void)state;
     cfg.timeout_multiplier = 0.1;
@@ -167,8 +169,74 @@ static void check_swept(const char *rogue)
 static void test_a_crash_is_swept(void **state)
 {
     (void)state;
-    check_swept("crashes-after-write");
-    check_swept("crashes-after-write-listed");
+    check_swept("crashes_after_write");
+    check_swept("crashes_after_write_listed");
+}
+
+#define STATE "state"
+
+static struct kvs_conform_config journaled(const char *defect)
+{
+    struct kvs_conform_config cfg = with(defect, "roundtrip.one_byte");
+    cfg.state_dir = STATE "/of/runs";
+    return cfg;
+}
+
+/* A runner that is killed while its case, which has stored a key, hangs. */
+static void run_and_be_killed(void)
+{
+    int out[2];
+    unlink(NOTES);
+    assert_int_equal(pipe(out), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct suite s;
+        close(out[0]); /* the other end stays open until the last of them is gone */
+        run_with_notes(&s, journaled("hangs_after_write"));
+        _exit(1);
+    }
+    close(out[1]);
+    for (int ms = 0; ms < 20000 && access(NOTES, F_OK) != 0; ms++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_int_equal(access(NOTES, F_OK), 0);
+    kill(pid, SIGKILL);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    close(out[0]);
+}
+
+/* The next run on the same target removes what a killed one has left, and only then. */
+static void test_a_killed_run_is_swept(void **state)
+{
+    struct suite s;
+    (void)state;
+    run_and_be_killed();
+    struct kvs_conform_config cfg = journaled("hangs_after_write");
+    cfg.filter = "open.limits";
+    cfg.target = suite_rogue("none"); /* another target: not its keys to remove */
+    suite_run(&s, &cfg);
+    assert_int_equal(s.rc, KVS_OK);
+    assert_null(strstr(s.table, "a run that was killed"));
+    suite_free(&s);
+    static char path[4096];
+    struct kvs_param_value param = {"notes", path};
+    assert_non_null(getcwd(path, sizeof(path) - 16));
+    strcat(path, "/" NOTES);
+    cfg.target = suite_rogue("hangs_after_write");
+    cfg.params = &param;
+    cfg.nparams = 1;
+    for (int round = 0; round < 2; round++) {
+        suite_run(&s, &cfg);
+        assert_int_equal(s.rc, KVS_OK);
+        bool swept = strstr(s.table, "removed what a run that was killed had left under kc") != NULL;
+        assert_int_equal(swept, round == 0);
+        suite_free(&s);
+    }
+    /* The process that died held the store in its memory; that its keys were to be removed is what is seen.
+     */
+    assert_int_equal(system("test -z \"$(ls -A " STATE "/of/runs)\""), 0);
 }
 
 int main(void)
@@ -176,7 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output_is_bounded), cmocka_unit_test(test_no_process_is_left),
         cmocka_unit_test(test_term_comes_first),  cmocka_unit_test(test_term_is_not_enough),
-        cmocka_unit_test(test_a_crash_is_swept),
+        cmocka_unit_test(test_a_crash_is_swept),  cmocka_unit_test(test_a_killed_run_is_swept),
     };
     /* Sanitizers would turn a signal into an exit code of their own. */
     suite_let_signals_kill();

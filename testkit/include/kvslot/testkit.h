@@ -23,6 +23,7 @@
 #define KVSLOT_TESTKIT_H
 
 #include <kvslot/kvslot.h>
+#include <signal.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -33,7 +34,7 @@ extern "C" {
 enum kvs_conform_outcome {
     KVS_CONFORM_PASS = 0,
     KVS_CONFORM_FAIL = 1,
-    KVS_CONFORM_SKIPPED = 2,       /**< left out because the caller asked for it */
+    KVS_CONFORM_SKIPPED = 2,       /**< left out because the caller asked for it, or has waived it */
     KVS_CONFORM_NOT_SUPPORTED = 3, /**< needs a capability or limit that the store says it does not have */
     KVS_CONFORM_CRASH = 4,         /**< died of a signal, or without its report */
     KVS_CONFORM_TIMEOUT = 5,       /**< did not end in its time, and was killed where that was needed */
@@ -51,6 +52,32 @@ enum kvs_conform_verdict {
 enum kvs_conform_profile {
     KVS_CONFORM_CORE = 0,
     KVS_CONFORM_EXTENDED = 1,
+};
+
+/** A case that is known to fail: it is not run, and SKIPPED with the reason until the waiver expires. */
+struct kvs_conform_waiver {
+    const char *id;      /**< of the case; no glob */
+    const char *reason;  /**< a sentence for the report */
+    const char *expires; /**< the last day on which it counts, "2027-06-30", UTC */
+};
+
+/** Commands for `/bin/sh -c` that do something to the store and come back once it is done; NULL: none. Cases
+ *  that need one which is not there are NOT_SUPPORTED. */
+struct kvs_conform_hooks {
+    const char *start;  /**< starts it, or leaves it alone where it runs; returns when it takes connections */
+    const char *stop;   /**< ends it in good order */
+    const char *kill;   /**< ends it as a crash does */
+    const char *pause;  /**< makes it hang: it keeps its connections, and answers nothing */
+    const char *resume; /**< ends a pause, or leaves alone what is not paused */
+};
+
+/** Parameters that open the target in another way, in place of those of the same names. What a case looks
+ * for: "denied" (open, or the first use, is refused with ACCESS), "unreachable" (no store is there), "full"
+ * (a store that takes a few MiB of values at most). */
+struct kvs_conform_variant {
+    const char *name;                     /**< one of these words */
+    const struct kvs_param_value *params; /**< nparams of them */
+    size_t nparams;                       /**< how many, at least 1 */
 };
 
 /** What to run. Fill it with kvs_conform_config_init(), then set what is needed. All that it points to stays
@@ -73,6 +100,20 @@ struct kvs_conform_config {
      *  running library or program. */
     const char *case_program;
     FILE *out; /**< where the table goes; NULL: nowhere */
+    /** 1: all cases again and again, until one fails; `repeat` above 1 is then the most rounds. */
+    int until_fail;
+    const struct kvs_conform_waiver *waivers;   /**< nwaivers of them */
+    size_t nwaivers;                            /**< how many */
+    struct kvs_conform_hooks hooks;             /**< what the run may do to the store */
+    const struct kvs_conform_variant *variants; /**< nvariants of them */
+    size_t nvariants;                           /**< how many */
+    const char *junit_file;                     /**< where the report goes as JUnit XML; NULL: nowhere */
+    /** A folder of the user's own where a run notes its keys as long as it runs, so that the next run on the
+     * same target removes what one that was killed has left. Made when missing; NULL: no notes. */
+    const char *state_dir;
+    /** Once it is not 0 (a signal's handler may set it), the run ends: what runs is killed, its keys are
+     * removed, and what did not run is SKIPPED. NULL: nothing ends it. */
+    const volatile sig_atomic_t *stop;
 };
 
 /** What came out. Set size before the call. */
@@ -108,6 +149,52 @@ struct kvs_conform_case {
  */
 KVS_EXPORT void kvs_conform_config_init(struct kvs_conform_config *cfg);
 
+/** What kvs_conform_config_read() has read. */
+struct kvs_conform_file;
+
+/**
+ * @brief Fills a configuration from a file, which is a JSON object.
+ *
+ * Its members are those of struct kvs_conform_config under their own names, and none is needed: target,
+ * plugin_file, params (an object), filter, skip, jobs, timeout_multiplier, seed (a number, or a string for
+ * those above 2^53), repeat, until_fail, json_file, junit_file, case_program, state_dir, hooks (an object),
+ * variants (an object of objects) and waivers (an array of objects). Files are taken from where the process
+ * is, not from where the file is.
+ *
+ *     {
+ *       "target": "redis://localhost:6379",
+ *       "params": {"timeout": "5s"},
+ *       "hooks": {"stop": "systemctl stop redis", "start": "systemctl start redis"},
+ *       "variants": {"denied": {"password": "wrong"}, "unreachable": {"port": "1"}},
+ *       "waivers": [{"id": "ttl.expires", "reason": "the proxy drops EXPIRE", "expires": "2027-06-30"}]
+ *     }
+ *
+ * @param[in]     file  its name
+ * @param[in,out] cfg   the caller's, initialised; members that the file does not have stay as they are
+ * @param[out]    out   what cfg then points to, to be given back with kvs_conform_file_free(); NULL on
+ * failure
+ * @param[out]    err   may be NULL
+ * @par Threads
+ * Any.
+ * @return
+ *  - KVS_OK
+ *  - KVS_IO: the file cannot be read.
+ *  - KVS_INVALID_PARAM: it is not such an object; the text names the line or the member. cfg is as it was.
+ *  - KVS_NO_MEMORY
+ */
+KVS_EXPORT int kvs_conform_config_read(const char *file, struct kvs_conform_config *cfg,
+                                       struct kvs_conform_file **out, struct kvs_error *err);
+
+/**
+ * @brief Gives back what was read from a configuration file.
+ *
+ * @param[in] file  from kvs_conform_config_read(), no longer pointed to by a configuration in use; may be
+ * NULL
+ * @par Threads
+ * Any.
+ */
+KVS_EXPORT void kvs_conform_file_free(struct kvs_conform_file *file);
+
 /**
  * @brief Runs the cases and waits for them.
  *
@@ -123,6 +210,7 @@ KVS_EXPORT void kvs_conform_config_init(struct kvs_conform_config *cfg);
  * @return
  *  - KVS_OK: the verdict is pass or partial; `out` says which.
  *  - KVS_MISMATCH: the verdict is fail.
+ *  - KVS_CANCELED: `stop` was set, and no case had failed.
  *  - KVS_INVALID_PARAM: no case matches the filter, a filter that cannot be, a multiplier below 0; or a
  *    target or parameter that open refuses.
  *  - KVS_NOT_FOUND: no such backend, or no kvslot-case.
@@ -132,6 +220,27 @@ KVS_EXPORT void kvs_conform_config_init(struct kvs_conform_config *cfg);
  */
 KVS_EXPORT int kvs_conform_run(const struct kvs_conform_config *cfg, struct kvs_conform_summary *out,
                                struct kvs_error *err);
+
+/**
+ * @brief Shows that the suite can fail: runs each rogue that the kit carries, a store with one deliberate
+ * defect, against the case that must catch it, and correct stores against the whole suite.
+ *
+ * @param[in]  cfg     of its members these count: filter (names of rogues, globs, apart by commas), jobs
+ * (rogues at once), timeout_multiplier, seed, case_program, out, stop
+ * @param[out] total   how many rogues ran; may be NULL
+ * @param[out] caught  how many of them were caught, or passed where they have no defect; may be NULL
+ * @param[out] err     may be NULL
+ * @par Threads
+ * Any.
+ * @return
+ *  - KVS_OK: all were caught, and what has no defect passes.
+ *  - KVS_MISMATCH: not all; the table in `out` says which.
+ *  - KVS_INVALID_PARAM: no rogue matches the filter.
+ *  - KVS_IO: no folder for its files, or the table could not be written.
+ *  - KVS_NO_MEMORY
+ */
+KVS_EXPORT int kvs_conform_self_test(const struct kvs_conform_config *cfg, uint32_t *total, uint32_t *caught,
+                                     struct kvs_error *err);
 
 /**
  * @brief Lists the cases of the suite, in the order in which they run.

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process does to itself and to others. */
+#include "rogue.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+_Noreturn void rogue_hang(void)
+{
+    for (;;)
+        pause();
+}
+
+/* The address is volatile, else an optimising compiler sees through it and warns. */
+void rogue_crash(void)
+{
+    static int *volatile const nowhere = (int *)(uintptr_t)8;
+    *nowhere = 1;
+}
+
+static void *crash(void *arg)
+{
+    sigset_t none;
+    (void)arg;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL); /* as in a thread that a library has started in open */
+    rogue_crash();
+    return NULL;
+}
+
+void rogue_crash_on_thread(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, crash, NULL) == 0)
+        pthread_join(thread, NULL);
+}
+
+void rogue_touch_missing_page(void)
+{
+    int fd = memfd_create("rogue", MFD_CLOEXEC);
+    volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    (void)*page; /* behind the end of the file */
+}
+
+static void note_process(pid_t pid)
+{
+    char text[16];
+    rogue_note("process", text, (size_t)snprintf(text, sizeof(text), "%d", (int)pid));
+}
+
+/* A process that outlives its parent and holds the parent's output open; or notes this one. */
+void rogue_leave_child(void)
+{
+    pid_t pid = rogue_defect == ROGUE_leaves_child ? fork() : getpid();
+    if (pid == 0)
+        rogue_hang();
+    note_process(pid);
+}
+
+void rogue_print_much(void)
+{
+    char line[1024];
+    memset(line, 'n', sizeof(line));
+    puts("the first line of much");
+    for (int i = 0; i < 20000; i++)
+        fwrite(line, 1, sizeof(line), stdout);
+    puts("\nthe last line of much");
+    fflush(stdout);
+}
+
+bool rogue_file_holds(const char *file, const char *text)
+{
+    char buf[65536];
+    FILE *f = fopen(file, "r");
+    size_t n = f ? fread(buf, 1, sizeof(buf), f) : 0;
+    if (f)
+        fclose(f);
+    return memmem(buf, n, text, strlen(text)) != NULL;
+}
