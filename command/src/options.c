@@ -228,16 +228,17 @@ void kvs_cmd_help_global(const struct cmd *const *cmds)
     option_line(&param_option);
     option_line(&help_option);
     option_line(&version_option);
-    printf("\nTARGET names a store: a backend (mock), a URI (lmdb:/var/cache/kv?sync=no), or a plugin's file "
-           "(anything\n"
-           "else with a slash in it, or ending in .so). 'kvslot info TARGET' lists the parameters. Secrets "
-           "are best\n"
-           "given as -p NAME=@FILE, so that no process list shows them.\n"
-           "\nEnvironment:\n"
-           "  KVSLOT_PLUGIN_PATH               folders with plugins (kvslot-NAME.so), apart by ':', looked "
-           "in first\n"
-           "  KVSLOT_LOG                       how much is logged: error, warn (the default), info, debug, "
-           "trace\n"
-           "\nExit codes:\n");
+    printf(
+        "\nTARGET names a store: a backend (mock), a URI (lmdb:/var/cache/kv?sync=none), or a plugin's file "
+        "(anything\n"
+        "else with a slash in it, or ending in .so). 'kvslot info TARGET' lists the parameters. Secrets "
+        "are best\n"
+        "given as -p NAME=@FILE, so that no process list shows them.\n"
+        "\nEnvironment:\n"
+        "  KVSLOT_PLUGIN_PATH               folders with plugins (kvslot-NAME.so), apart by ':', looked "
+        "in first\n"
+        "  KVSLOT_LOG                       how much is logged: error, warn (the default), info, debug, "
+        "trace\n"
+        "\nExit codes:\n");
     kvs_cmd_exit_help(stdout);
 }

@@ -23,7 +23,7 @@ for command in get query remove keys put; do
   refuse 2 "no parameter 'pth'.*'path'.*path, " $command "lmdb:?pth=x" $key
   refuse 2 "no parameter 'map_sise'.*'map_size'" $command "$store" $key -p map_sise=1GiB
   refuse 2 "parameter 'map_size' is '12x'.*64KiB.*64TiB" $command "$store?map_size=12x" $key
-  refuse 2 "parameter 'sync' is 'maybe'.*yes" $command "$store" $key -p sync=maybe
+  refuse 2 "parameter 'sync' is 'maybe'.*full" $command "$store" $key -p sync=maybe
   refuse 2 "parameter 'timeout' is '5'" $command "$store" $key -p timeout=5
   refuse 2 "parameter 'max_readers' is '1'.*2.*65536" $command "$store" $key -p max_readers=1
   refuse 2 "'path' is given twice" $command "$store" $key -p path=/x

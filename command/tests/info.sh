@@ -22,7 +22,7 @@ LC_ALL=C sort -c out || fail "list is not in the order of names"
 
 succeed info lmdb
 has 'name +lmdb'
-has 'shape +blocking'
+has 'shape +async'
 has 'threads +parallel'
 has '  read +native'
 has '  ttl +none'
@@ -43,13 +43,13 @@ same first out
 sed -n 's/^  "\([a-z_]*\)":.*/\1/p' out >members
 LC_ALL=C sort -c members || fail "the members are not sorted: $(tr '\n' ' ' <members)"
 in_json name '"lmdb"'
-in_json shape '"blocking"'
+in_json shape '"async"'
 in_json thread_model '"parallel"'
 in_json capabilities.durable '"native"'
 in_json capabilities.ttl '"none"'
 in_json limits.max_key 511
 in_json memory.local '["dram"]'
-in_json flags '[]'
+in_json flags '["complete_deferred"]'
 in_json parameters.0.name '"path"'
 in_json parameters.0.required true
 in_json parameters.0.uri '"path"'

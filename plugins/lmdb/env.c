@@ -1,219 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env.h"
-#include "gate.h"
+#include "mark.h"
 #include "path.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 /* At least what LMDB takes of its lock file, and for each reader: a cache line. */
 #define LOCK_HEAD   4096u
 #define LOCK_READER 64u
-#define TRIES       8 /* of what another process or a signal may disturb */
 
-struct env {
-    struct env *next; /* guarded by table_lock, with refs */
-    unsigned refs;
-    unsigned generation; /* set once: of which process it is */
-    dev_t dev;           /* set once, with all up to dbi: which data file it is */
-    ino_t ino;
-    char *path;
-    bool sync;
-    MDB_env *mdb;
-    MDB_dbi dbi;
-    struct gate gate;
-    bool broken; /* the three: written with the gate closed, read inside it or with it closed */
-    _Atomic uint64_t map_size, map_max; /* as these, but looked at from anywhere */
-};
-
-/* Global, because LMDB's locks belong to the process: a file that is opened twice in one process loses them
- * all when the first of the two is closed. The lock is held while an environment is opened or closed, so that
- * nobody opens it meanwhile. */
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below */
-static struct env *table;
-static unsigned generation = 1;
-
-/* An environment must not be used across fork(), and its locks may have been held: a child starts anew. */
-static void after_fork_in_child(void)
+static unsigned env_flags(const struct env_config *config)
 {
-    pthread_mutex_init(&table_lock, NULL);
-    generation++;
+    static const unsigned sync[] = {0, MDB_NOMETASYNC, MDB_NOSYNC};
+    /* MDB_NOTLS: a read transaction belongs to whoever has it, and not to the thread that began it. */
+    return MDB_NOTLS | sync[config->sync] | (config->read_only ? MDB_RDONLY : 0) |
+           (config->writemap ? MDB_WRITEMAP : 0);
 }
 
-int env_setup(void)
+/* Opens env->path with a map of at least that size. env->mdb is NULL where it fails. */
+static int open_mdb(struct env *env, uint64_t size)
 {
-    return pthread_atfork(NULL, NULL, after_fork_in_child) == 0 ? KVS_OK : KVS_NO_MEMORY;
-}
-
-const char *env_path(const struct env *env)
-{
-    return env->path;
-}
-
-MDB_dbi env_dbi(const struct env *env)
-{
-    return env->dbi;
-}
-
-size_t env_max_key(const struct env *env)
-{
-    return (size_t)mdb_env_get_maxkeysize(env->mdb);
-}
-
-static uint64_t page_down(uint64_t bytes)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    return bytes / page * page;
-}
-
-static uint64_t page_up(uint64_t bytes)
-{
-    return page_down(bytes + (uint64_t)sysconf(_SC_PAGESIZE) - 1);
-}
-
-/* How large a map the parameters ask for to begin with. */
-static uint64_t first_size(const struct env_config *config)
-{
-    return page_up(config->map_size < config->map_max ? config->map_size : config->map_max);
-}
-
-/* Maps the file anew, of the given size; 0: of the size that another process gave it. Nobody is inside the
- * gate. */
-static int remap(struct env *env, uint64_t size)
-{
+    const struct env_config *config = &env->config;
     mdb_filehandle_t fd;
-    int rc = mdb_env_get_fd(env->mdb, &fd);
-    if (rc != 0)
+    MDB_envinfo info;
+    int rc = mdb_env_create(&env->mdb);
+    if (rc != 0) {
+        env->mdb = NULL;
         return rc;
-    if (size != 0) {
-        /* LMDB gives up the old map first, and is lost where the new one fails: see whether it would. */
-        void *probe = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-        if (probe == MAP_FAILED)
-            return errno;
-        munmap(probe, size);
     }
     rc = mdb_env_set_mapsize(env->mdb, size);
+    if (rc == 0)
+        rc = mdb_env_set_maxreaders(env->mdb, config->max_readers);
+    if (rc == 0)
+        rc = mdb_env_set_maxdbs(env->mdb, MAX_DATABASES);
+    if (rc == 0 && !config->read_only)
+        rc =
+            path_reserve_lock(env->path, LOCK_HEAD + (size_t)config->max_readers * LOCK_READER, config->mode);
+    if (rc == 0)
+        rc = mdb_env_open(env->mdb, env->path, env_flags(config), config->mode);
+    if (rc == 0 && config->writemap && !config->read_only) {
+        mdb_env_info(env->mdb, &info); /* the file may have been made with a larger one */
+        rc = mdb_env_get_fd(env->mdb, &fd);
+        if (rc == 0)
+            rc = map_allocate(fd, info.me_mapsize);
+    }
     if (rc != 0) {
-        env->broken = true;
+        mdb_env_close(env->mdb);
+        env->mdb = NULL;
         return rc;
     }
-    MDB_envinfo info;
     mdb_env_info(env->mdb, &info);
-    env->map_size = info.me_mapsize;
+    atomic_store(&env->map_size, info.me_mapsize);
     return 0;
-}
-
-/* Another process has made the file larger than our map. */
-static int adopt_size(struct env *env)
-{
-    gate_close(&env->gate);
-    int rc = env->broken ? MDB_PANIC : remap(env, 0);
-    gate_open(&env->gate);
-    return rc;
-}
-
-/* The map was full while it had the size `was`; makes it larger, by at least `bytes`. */
-static int grow(struct env *env, uint64_t was, uint64_t bytes)
-{
-    gate_close(&env->gate);
-    int rc = 0;
-    if (env->broken) {
-        rc = MDB_PANIC;
-    } else if (env->map_size <= was) { /* else someone else was faster */
-        uint64_t size = env->map_size;
-        uint64_t want = size + bytes > 2 * size ? size + bytes : 2 * size;
-        if (want > env->map_max)
-            want = page_down(env->map_max);
-        rc = want > size ? remap(env, page_up(want)) : MDB_MAP_FULL;
-    }
-    gate_open(&env->gate);
-    return rc;
-}
-
-static int begin(struct env *env, unsigned flags, MDB_txn **txn)
-{
-    int rc = 0;
-    for (int i = 0; i < TRIES; i++) {
-        gate_enter(&env->gate);
-        rc = env->broken ? MDB_PANIC : mdb_txn_begin(env->mdb, NULL, flags, txn);
-        if (rc == 0)
-            return 0;
-        gate_leave(&env->gate);
-        if (rc == MDB_MAP_RESIZED) {
-            rc = adopt_size(env);
-            if (rc != 0)
-                return rc;
-        } else if (rc == MDB_READERS_FULL) {
-            int dead;
-            mdb_reader_check(env->mdb, &dead);
-            if (dead == 0)
-                return rc;
-        } else if (rc != EINTR) {
-            return rc;
-        }
-    }
-    return rc;
-}
-
-int env_begin_read(struct env *env, MDB_txn **txn)
-{
-    return begin(env, MDB_RDONLY, txn);
-}
-
-void env_end_read(struct env *env, MDB_txn *txn)
-{
-    mdb_txn_abort(txn);
-    gate_leave(&env->gate);
-}
-
-/* LMDB takes a write that the disk had no room for to its end for an input/output error. */
-static bool disk_full(struct env *env, uint64_t bytes)
-{
-    mdb_filehandle_t fd;
-    struct statvfs disk;
-    return mdb_env_get_fd(env->mdb, &fd) == 0 && fstatvfs(fd, &disk) == 0 &&
-           (uint64_t)disk.f_bavail * disk.f_frsize < bytes;
-}
-
-int env_write(struct env *env, int (*work)(void *arg, MDB_dbi dbi, MDB_txn *txn), void *arg, uint64_t bytes)
-{
-    int interrupted = 0;
-    for (;;) {
-        MDB_txn *txn;
-        int rc = begin(env, 0, &txn);
-        if (rc != 0)
-            return rc;
-        uint64_t size = env->map_size;
-        rc = work(arg, env->dbi, txn);
-        if (rc == 0)
-            rc = mdb_txn_commit(txn); /* frees txn, whatever it answers */
-        else
-            mdb_txn_abort(txn);
-        if (rc == EIO && disk_full(env, bytes))
-            rc = ENOSPC;
-        gate_leave(&env->gate);
-        if (rc == MDB_MAP_FULL)
-            rc = grow(env, size, bytes);
-        else if (rc != EINTR || ++interrupted == TRIES)
-            return rc;
-        if (rc != 0 && rc != EINTR)
-            return rc;
-    }
-}
-
-static void env_free(struct env *env)
-{
-    if (env->mdb != NULL)
-        mdb_env_close(env->mdb);
-    gate_destroy(&env->gate);
-    free(env->path);
-    free(env);
 }
 
 /* Is the file as long as its last page says; a shorter one would be a SIGBUS later. */
@@ -231,61 +72,140 @@ static bool whole(MDB_env *mdb)
     return (uint64_t)st.st_size / stat.ms_psize > info.me_last_pgno;
 }
 
-/* Looks at the database: a plain one is needed, since others order and limit their values. */
-static int check_database(struct env *env, struct env_text *text)
+static int open_failed(const struct env *env, int rc, struct env_text *text)
+{
+    const char *path = env->path;
+    if (rc == ENOMEM) {
+        env_say(text,
+                "cannot open '%s': a map of map_size=%" PRIu64 " bytes does not fit into memory's addresses",
+                path, map_first(&env->config));
+    } else if (rc == MDB_INVALID || rc == MDB_VERSION_MISMATCH || rc == MDB_CORRUPTED) {
+        env_say(text, "data.mdb in '%s' is not an LMDB environment that this library can read: %s", path,
+                env_reason(rc));
+    } else if (rc == EOPNOTSUPP && env->config.writemap) {
+        env_say(text,
+                "writemap=yes needs a file system that gives a file its space ahead; that of '%s' does not",
+                path);
+        return KVS_NOT_SUPPORTED;
+    } else {
+        env_say(text, "cannot open an LMDB environment in '%s': %s", path, env_reason(rc));
+    }
+    return env_status(rc);
+}
+
+/* Opens a database by name, in a transaction that `flags` say. Nobody else has one. */
+static int open_database(struct env *env, struct env_db *db, unsigned txn_flags, unsigned db_flags,
+                         unsigned *made)
 {
     MDB_txn *txn;
-    unsigned flags = 0;
-    if (!whole(env->mdb)) {
-        env_say(text, "the environment in '%s' is damaged: data.mdb is shorter than its content", env->path);
-        return KVS_BACKEND;
-    }
     int rc;
     /* Another process may have grown the file since it was opened here, and may do so again meanwhile. */
     do {
-        rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
-    } while (rc == MDB_MAP_RESIZED && (rc = mdb_env_set_mapsize(env->mdb, 0)) == 0);
-    if (rc == 0) {
-        rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
-        if (rc == 0)
-            rc = mdb_dbi_flags(txn, env->dbi, &flags);
+        rc = mdb_txn_begin(env->mdb, NULL, txn_flags, &txn);
+    } while (rc == MDB_MAP_RESIZED && (rc = map_set(env, 0)) == 0);
+    if (rc != 0)
+        return rc;
+    rc = mdb_dbi_open(txn, db->name, db_flags, &db->dbi);
+    if (rc == 0)
+        rc = mdb_dbi_flags(txn, db->dbi, made);
+    if (rc != 0) {
         mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn); /* that of a read one, too, or the handle would go with it */
+}
+
+/* The gate is closed. */
+static int check_database(struct env *env, struct env_db *db, bool create, struct env_text *text)
+{
+    unsigned flags = 0;
+    int rc = open_database(env, db, MDB_RDONLY, 0, &flags);
+    if (rc == MDB_NOTFOUND && create && !env->config.read_only)
+        rc = open_database(env, db, 0, MDB_CREATE, &flags);
+    const char *name = db->name != NULL ? db->name : "";
+    if (rc == MDB_NOTFOUND) {
+        env_say(text, "there is no database '%s' in '%s'", name, env->path);
+        return KVS_NOT_FOUND;
+    }
+    if (rc == MDB_DBS_FULL) {
+        env_say(text,
+                "cannot open database '%s' in '%s': this process has %d of it open, and no more are allowed",
+                name, env->path, MAX_DATABASES);
+        return KVS_FULL;
+    }
+    if (rc == MDB_INCOMPATIBLE) {
+        env_say(text,
+                "cannot open database '%s' in '%s': there is a value of that key, or its flags are not plain",
+                name, env->path);
+        return KVS_NOT_SUPPORTED;
     }
     if (rc != 0) {
-        env_say(text, "cannot read the environment in '%s': %s", env->path, mdb_strerror(rc));
+        env_say(text, "cannot read the environment in '%s': %s", env->path, env_reason(rc));
         return env_status(rc);
     }
     if (flags != 0) {
-        env_say(text, "the database in '%s' was made with LMDB flags 0x%x%s; a plain one (flags 0) is needed",
-                env->path, flags, flags & MDB_DUPSORT ? " (sorted duplicates)" : "");
+        env_say(text,
+                "the database '%s' in '%s' was made with LMDB flags 0x%x%s; a plain one (flags 0) is needed",
+                name, env->path, flags, flags & MDB_DUPSORT ? " (sorted duplicates)" : "");
         return KVS_NOT_SUPPORTED;
     }
     return KVS_OK;
 }
 
-static int open_mdb(struct env *env, const struct env_config *config, struct env_text *text)
+int env_database(struct env *env, const char *name, bool create, struct env_db **out, struct env_text *text)
 {
-    uint64_t size = first_size(config);
-    int rc = mdb_env_create(&env->mdb);
-    if (rc == 0)
-        rc = mdb_env_set_mapsize(env->mdb, size);
-    if (rc == 0)
-        rc = mdb_env_set_maxreaders(env->mdb, config->max_readers);
-    if (rc == 0)
-        rc = path_reserve_lock(config->path, LOCK_HEAD + (size_t)config->max_readers * LOCK_READER);
-    if (rc == 0)
-        rc = mdb_env_open(env->mdb, config->path, MDB_NOTLS | (config->sync ? 0 : MDB_NOSYNC), 0600);
-    if (rc == ENOMEM) {
-        env_say(text,
-                "cannot open '%s': a map of map_size=%" PRIu64 " bytes does not fit into memory's addresses",
-                config->path, size);
-    } else if (rc == MDB_INVALID || rc == MDB_VERSION_MISMATCH || rc == MDB_CORRUPTED) {
-        env_say(text, "data.mdb in '%s' is not an LMDB environment that this library can read: %s",
-                config->path, mdb_strerror(rc));
-    } else if (rc != 0) {
-        env_say(text, "cannot open an LMDB environment in '%s': %s", config->path, mdb_strerror(rc));
+    /* The table's lock is held: nobody else opens one. Where it is open already there is nothing to wait for:
+     * a writer inside the gate may have to wait for another process, for ever. */
+    for (unsigned i = 0; i < env->ndatabases; i++) {
+        const char *has = env->databases[i].name;
+        if (has == name || (has != NULL && name != NULL && strcmp(has, name) == 0)) {
+            *out = &env->databases[i];
+            return KVS_OK;
+        }
     }
-    return env_status(rc);
+    if (env->ndatabases == 1 + MAX_DATABASES) {
+        env_say(text,
+                "cannot open database '%s' in '%s': this process has %d of it open, and no more are allowed",
+                name, env->path, MAX_DATABASES);
+        return KVS_FULL;
+    }
+    struct env_db db = {.name = NULL};
+    if (name != NULL && (db.name = strdup(name)) == NULL)
+        return KVS_NO_MEMORY;
+    gate_close(&env->gate);
+    int status = check_database(env, &db, create, text);
+    if (status == KVS_OK) {
+        *out = &env->databases[env->ndatabases++];
+        **out = db;
+    }
+    gate_open(&env->gate);
+    if (status != KVS_OK)
+        free(db.name);
+    return status;
+}
+
+int env_reopen(struct env *env)
+{
+    int rc = 0;
+    struct stat st;
+    gate_close(&env->gate);
+    if (env->mdb == NULL || atomic_load(&env->broken)) { /* else someone else was faster */
+        txn_drop_idle(env);
+        if (env->mdb != NULL)
+            mdb_env_close(env->mdb);
+        env->mdb = NULL;
+        if (!path_data(env->path, &st) || st.st_dev != env->dev || st.st_ino != env->ino)
+            rc = ESTALE; /* what is there now is another environment */
+        if (rc == 0)
+            rc = open_mdb(env, atomic_load(&env->map_size));
+        for (unsigned i = 0; rc == 0 && i < env->ndatabases; i++) {
+            unsigned flags;
+            rc = open_database(env, &env->databases[i], MDB_RDONLY, 0, &flags);
+        }
+        atomic_store(&env->broken, rc != 0);
+    }
+    gate_open(&env->gate);
+    return rc;
 }
 
 static int identify(struct env *env, struct env_text *text)
@@ -298,115 +218,72 @@ static int identify(struct env *env, struct env_text *text)
     }
     env->dev = st.st_dev;
     env->ino = st.st_ino;
+    env->max_key = (size_t)mdb_env_get_maxkeysize(env->mdb);
+    if (!whole(env->mdb)) {
+        env_say(text, "the environment in '%s' is damaged: data.mdb is shorter than its content", env->path);
+        return KVS_BACKEND;
+    }
     return KVS_OK;
 }
 
-/* Opens a file that the process has not open. table_lock is held. */
-static int open_new(const struct env_config *config, struct env **out, struct env_text *text)
+static int open_all(struct env *env, struct env_text *text)
 {
-    struct env *env = calloc(1, sizeof(*env));
-    char *path = strdup(config->path);
-    if (env == NULL || path == NULL) {
-        free(env);
-        free(path);
-        return KVS_NO_MEMORY;
-    }
-    env->path = path;
-    env->sync = config->sync;
-    env->map_max = config->map_max;
-    env->generation = generation;
-    gate_init(&env->gate, 1);
-    int status = open_mdb(env, config, text);
-    if (status == KVS_OK)
-        status = identify(env, text);
-    if (status == KVS_OK)
-        status = check_database(env, text);
-    if (status != KVS_OK) {
-        env_free(env);
+    int status = mark_open(env->path, &env->config, &env->unclean, text);
+    if (status != KVS_OK)
         return status;
-    }
+    int rc = open_mdb(env, map_first(&env->config));
+    if (rc != 0)
+        return open_failed(env, rc, text);
+    status = identify(env, text);
+    if (status != KVS_OK)
+        return status;
     unsigned readers = 0;
     mdb_env_get_maxreaders(env->mdb, &readers);
-    env->gate.most = readers / 2; /* other processes need places in the table of readers, too */
-    if (env->gate.most == 0)
-        env->gate.most = 1;
-    MDB_envinfo info;
-    mdb_env_info(env->mdb, &info);
-    env->map_size = info.me_mapsize;
-    *out = env;
+    env->gate.most =
+        readers / 2 > 0 ? readers / 2 : 1; /* other processes need places in the table of readers, too */
     return KVS_OK;
 }
 
-/* Takes a further reference, if what is asked for fits what is there. table_lock is held. */
-static int open_again(struct env *env, const struct env_config *config, struct env_text *text)
+int env_new(const struct env_config *config, struct env **out, struct env_text *text)
 {
-    if (env->sync != config->sync) {
-        env_say(text, "'%s' is open in this process with sync=%s; sync=%s does not go beside it", env->path,
-                env->sync ? "yes" : "no", config->sync ? "yes" : "no");
-        return KVS_INVALID_PARAM;
+    struct env *env = calloc(1, sizeof(*env));
+    char *path = realpath(config->path, NULL);
+    if (env == NULL || path == NULL) {
+        int err = errno;
+        env_say(text, "cannot open path '%s': %s", config->path, strerror(err));
+        free(env);
+        free(path);
+        return env == NULL ? KVS_NO_MEMORY : env_status(err);
     }
-    uint64_t size = first_size(config);
-    int rc = 0;
-    if (config->map_max <= env->map_max && size <= env->map_size) {
-        /* Nothing to change: a writer inside may have to wait for another process, for ever. */
-        env->refs++;
-        return KVS_OK;
-    }
-    gate_close(&env->gate);
-    if (config->map_max > env->map_max)
-        env->map_max = config->map_max;
-    if (size > env->map_size)
-        rc = env->broken ? MDB_PANIC : remap(env, size);
-    gate_open(&env->gate);
-    if (rc != 0) {
-        env_say(text, "cannot grow the map of '%s' to map_size=%" PRIu64 " bytes: %s", env->path, size,
-                mdb_strerror(rc));
-        return env_status(rc);
-    }
-    env->refs++;
-    return KVS_OK;
-}
-
-static struct env *find(const struct stat *st)
-{
-    struct env *env = table;
-    while (env != NULL && (env->generation != generation || env->dev != st->st_dev || env->ino != st->st_ino))
-        env = env->next;
-    return env;
-}
-
-int env_open(const struct env_config *config, struct env **out, struct env_text *text)
-{
-    struct stat st;
-    env_say(text, "out of memory while '%s' was opened", config->path);
-    pthread_mutex_lock(&table_lock);
-    int status = path_prepare(config->path, config->create, text);
-    struct env *env = status == KVS_OK && path_data(config->path, &st) ? find(&st) : NULL;
-    if (env != NULL) {
-        status = open_again(env, config, text);
-    } else if (status == KVS_OK) {
-        status = open_new(config, &env, text);
-        if (status == KVS_OK) {
-            env->refs = 1;
-            env->next = table;
-            table = env;
-        }
-    }
-    pthread_mutex_unlock(&table_lock);
-    *out = status == KVS_OK ? env : NULL;
+    env->path = path;
+    env->config = *config;
+    env->config.path = path;
+    env->unclean = -1;
+    atomic_init(&env->map_limit, config->map_limit);
+    gate_init(&env->gate, 1);
+    writer_init(&env->writer);
+    int status = open_all(env, text);
+    env->config.database = NULL; /* the engine's, not ours */
+    if (status == KVS_OK)
+        *out = env;
+    else
+        env_free(env);
     return status;
 }
 
-void env_close(struct env *env)
+void env_free(struct env *env)
 {
-    pthread_mutex_lock(&table_lock);
-    /* What a child inherited is its parent's: it stays in the table, unused. */
-    if (env->generation == generation && --env->refs == 0) {
-        struct env **link = &table;
-        while (*link != env)
-            link = &(*link)->next;
-        *link = env->next;
-        env_free(env);
+    bool flushed = false;
+    writer_stop(&env->writer);
+    txn_drop_idle(env);
+    if (env->mdb != NULL) {
+        flushed = env->unclean >= 0 && !atomic_load(&env->broken) && mdb_env_sync(env->mdb, 1) == 0;
+        mdb_env_close(env->mdb);
     }
-    pthread_mutex_unlock(&table_lock);
+    mark_close(env->path, env->unclean, flushed);
+    for (unsigned i = 0; i < env->ndatabases; i++)
+        free(env->databases[i].name);
+    gate_destroy(&env->gate);
+    free(env->path);
+    free(env);
 }

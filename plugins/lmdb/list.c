@@ -42,17 +42,18 @@ static int start(MDB_cursor *cursor, const struct page *page, const struct list_
 }
 
 /* Fills the page with the keys that follow what is in it. Empty: there are no more. */
-static int next_page(struct env *env, const struct list_request *request, struct page *page)
+static int next_page(struct env *env, const struct env_db *db, const struct list_request *request,
+                     struct page *page)
 {
     MDB_txn *txn;
     MDB_cursor *cursor;
     MDB_val key, value;
-    int rc = env_begin_read(env, &txn);
+    int rc = txn_begin_read(env, &txn);
     if (rc != 0)
         return rc;
-    rc = mdb_cursor_open(txn, env_dbi(env), &cursor);
+    rc = mdb_cursor_open(txn, db->dbi, &cursor);
     if (rc != 0) {
-        env_end_read(env, txn);
+        txn_end_read(env, txn);
         return rc;
     }
     rc = start(cursor, page, request, &key, &value);
@@ -69,7 +70,7 @@ static int next_page(struct env *env, const struct list_request *request, struct
         rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
     }
     mdb_cursor_close(cursor);
-    env_end_read(env, txn);
+    txn_end_read(env, txn);
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
@@ -85,10 +86,10 @@ static int show_page(const struct page *page, const struct list_request *request
     return KVS_OK;
 }
 
-int list_keys(struct env *env, const struct list_request *request, int *result)
+int list_keys(struct env *env, const struct env_db *db, const struct list_request *request, int *result)
 {
     *result = KVS_OK;
-    if (request->len >= KEY_ROOM || request->len > env_max_key(env))
+    if (request->len >= KEY_ROOM)
         return 0; /* no key is as long as that */
     struct page *page = malloc(sizeof(*page));
     if (page == NULL)
@@ -96,7 +97,7 @@ int list_keys(struct env *env, const struct list_request *request, int *result)
     page->count = 0;
     int rc;
     do {
-        rc = next_page(env, request, page);
+        rc = next_page(env, db, request, page);
         if (rc == 0)
             *result = show_page(page, request);
     } while (rc == 0 && *result == KVS_OK && page->count == PAGE_KEYS);

@@ -16,6 +16,6 @@ struct list_request {
 
 /* Calls each for the keys that start with the prefix, with no transaction open meanwhile. *result: the answer
  * of each that ended it, KVS_TIMEOUT, or KVS_OK. The answer is LMDB's. */
-int list_keys(struct env *env, const struct list_request *request, int *result);
+int list_keys(struct env *env, const struct env_db *db, const struct list_request *request, int *result);
 
 #endif

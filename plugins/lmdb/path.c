@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* Makes one folder; whether it is one in the end is seen later. */
@@ -73,14 +73,14 @@ bool path_data(const char *path, struct stat *out)
     return there;
 }
 
-int path_reserve_lock(const char *path, size_t bytes)
+int path_reserve_lock(const char *path, size_t bytes, mode_t mode)
 {
     char *file;
     struct stat st;
     int rc = 0;
     if (asprintf(&file, "%s/lock.mdb", path) < 0)
         return ENOMEM;
-    int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+    int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         size_t whole = (size_t)st.st_size > bytes ? (size_t)st.st_size : bytes;
         if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)whole) != 0 && (errno == ENOSPC || errno == EDQUOT))
@@ -92,7 +92,26 @@ int path_reserve_lock(const char *path, size_t bytes)
     return rc;
 }
 
-const char *path_remote(const char *path)
+bool path_mapped(const struct stat *file)
+{
+    bool found = false;
+    char *line = NULL;
+    size_t room = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (maps == NULL)
+        return false;
+    while (!found && getline(&line, &room, maps) > 0) {
+        unsigned major_number, minor_number;
+        unsigned long inode;
+        found = sscanf(line, "%*s %*s %*s %x:%x %lu", &major_number, &minor_number, &inode) == 3 &&
+                inode == file->st_ino && makedev(major_number, minor_number) == file->st_dev;
+    }
+    free(line);
+    fclose(maps);
+    return found;
+}
+
+const char *path_remote(const char *path, int (*look)(const char *path, struct statfs *out))
 {
     static const struct {
         unsigned type;
@@ -101,7 +120,7 @@ const char *path_remote(const char *path)
                   {0xfe534d42, "smb2"}, {0x01021997, "9p"},  {0x00c36400, "ceph"},
                   {0x65735546, "fuse"}, {0x5346414f, "afs"}, {0x0bd00bd0, "lustre"}};
     struct statfs fs;
-    if (statfs(path, &fs) != 0)
+    if (look(path, &fs) != 0)
         return NULL;
     for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++) {
         if (remote[i].type == (unsigned)fs.f_type)

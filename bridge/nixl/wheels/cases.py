@@ -34,7 +34,7 @@ def case(*only):
 def store(name):
     """Parameters for a store of that name, which all agents that get them share."""
     if BACKEND == "LMDB":
-        return {"path": os.path.abspath("store-" + name), "sync": "no"}
+        return {"path": os.path.abspath("store-" + name), "sync": "none"}
     return {"name": name, "model": "thread"}
 
 
@@ -88,7 +88,7 @@ def options_handed_back(name):
 
 @case()
 def any_backend(name):
-    target = "mock:" + name if BACKEND == "MOCK" else f"lmdb:{store(name)['path']}?sync=no"
+    target = "mock:" + name if BACKEND == "MOCK" else f"lmdb:{store(name)['path']}?sync=none"
     agent = Agent(None, None)
     refused("a file", lambda: agent.create("KVSLOT", {"backend": "./kvslot-mock.so"}))
     agent.create("KVSLOT", {"backend": target})

@@ -18,7 +18,7 @@ static void test_full(void **state)
 {
     (void)state;
     const char *folder = fresh_folder();
-    kvs_engine *engine = open_at(folder, "&map_size=1MiB&map_max=1MiB");
+    kvs_engine *engine = open_at(folder, "&map_size=1MiB&map_limit=1MiB");
     static char value[4000], back[4000];
     struct kvs_error err;
     char key[32];
@@ -32,7 +32,7 @@ static void test_full(void **state)
         assert_true(n < 300);
     }
     assert_int_equal(status, KVS_FULL);
-    assert_non_null(strstr(err.text, "map_max"));
+    assert_non_null(strstr(err.text, "map_limit"));
     assert_true(n > 100);
     assert_int_equal(kvs_query(engine, key, strlen(key), NULL, NULL), KVS_NOT_FOUND);
     for (int i = 0; i < n; i++) {
@@ -48,7 +48,7 @@ static void test_full(void **state)
     }
     assert_int_equal(put_text(engine, "again", value, sizeof(value)), KVS_OK);
     close_engine(engine);
-    engine = open_at(folder, "&map_size=1MiB&map_max=2MiB");
+    engine = open_at(folder, "&map_size=1MiB&map_limit=2MiB");
     for (int i = 0; i < n; i++) {
         number(key, sizeof(key), 1000 + i);
         assert_int_equal(put_text(engine, key, value, 1000), KVS_OK);
@@ -127,7 +127,7 @@ static void test_grow(void **state)
 static void test_grow_for_one(void **state)
 {
     (void)state;
-    kvs_engine *engine = open_at(fresh_folder(), "&map_size=64KiB&map_max=40MiB");
+    kvs_engine *engine = open_at(fresh_folder(), "&map_size=64KiB&map_limit=40MiB");
     char *value = calloc(1, 30u << 20);
     struct kvs_error err;
     assert_int_equal(put_text(engine, "k", value, 30u << 20), KVS_OK);

@@ -82,18 +82,18 @@ static void test_contradictions(void **state)
     const char *folder = fresh_folder();
     struct kvs_error err;
     char target[1200];
-    kvs_engine *first = open_at(folder, "&map_size=64KiB&map_max=64KiB"), *second;
-    snprintf(target, sizeof(target), "lmdb:%s?sync=yes", folder);
+    kvs_engine *first = open_at(folder, "&map_size=64KiB&map_limit=64KiB"), *second;
+    snprintf(target, sizeof(target), "lmdb:%s?sync=full", folder);
     assert_int_equal(kvs_engine_open(target, NULL, 0, &second, &err), KVS_INVALID_PARAM);
-    assert_non_null(strstr(err.text, "sync=no"));
-    assert_non_null(strstr(err.text, "sync=yes"));
+    assert_non_null(strstr(err.text, "sync=none"));
+    assert_non_null(strstr(err.text, "sync=full"));
     /* The larger map counts, for both. */
     static char value[200000];
     assert_int_equal(put_text(first, "k", value, sizeof(value)), KVS_FULL);
-    second = open_at(folder, "&map_size=1MiB&map_max=1MiB");
+    second = open_at(folder, "&map_size=1MiB&map_limit=1MiB");
     assert_int_equal(put_text(first, "k", value, sizeof(value)), KVS_OK);
     close_engine(second);
-    second = open_at(folder, "&map_size=8MiB&map_max=16MiB");
+    second = open_at(folder, "&map_size=8MiB&map_limit=16MiB");
     size_t bytes;
     assert_int_equal(mapped(folder, &bytes), 1);
     assert_int_equal(bytes, 8u << 20);
@@ -276,7 +276,7 @@ static void test_close_under_load(void **state)
         keys[i] = (struct kvs_key){names[i], strlen(names[i])};
     }
     for (int round = 0; round < 100; round++) {
-        kvs_engine *engine = open_at(folder, round % 2 ? "&map_size=64KiB&map_max=64KiB" : "");
+        kvs_engine *engine = open_at(folder, round % 2 ? "&map_size=64KiB&map_limit=64KiB" : "");
         kvs_xfer *writes = prep_batch(engine, KVS_WRITE, keys, N, from[0], 1000, NULL, NULL);
         kvs_xfer *reads = prep_batch(engine, KVS_READ, keys, N, to[0], 1000, NULL, NULL);
         kvs_xfer_post(round % 3 == 0 ? reads : writes);
@@ -294,7 +294,7 @@ static int child_uses(kvs_engine *inherited, const char *folder)
 {
     kvs_engine *mine;
     char target[700], back[2];
-    snprintf(target, sizeof(target), "lmdb:%s?sync=no", folder);
+    snprintf(target, sizeof(target), "lmdb:%s?sync=none", folder);
     int maps = times_mapped(folder);
     bool ok = put_text(inherited, "k", "x", 1) == KVS_NOT_ALLOWED;
     ok = ok && kvs_engine_open(target, NULL, 0, &mine, NULL) == KVS_OK;

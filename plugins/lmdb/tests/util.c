@@ -20,7 +20,7 @@ int open_fails(const char *folder, const char *more, struct kvs_error *err)
 {
     char target[1200];
     kvs_engine *engine;
-    snprintf(target, sizeof(target), "lmdb:%s?sync=no%s", folder, more);
+    snprintf(target, sizeof(target), "lmdb:%s?sync=none%s", folder, more);
     int status = kvs_engine_open(target, NULL, 0, &engine, err);
     assert_int_not_equal(status, KVS_OK);
     assert_null(engine);
@@ -32,7 +32,7 @@ kvs_engine *open_at(const char *folder, const char *more)
     char target[1200];
     kvs_engine *engine;
     struct kvs_error err;
-    snprintf(target, sizeof(target), "lmdb:%s?sync=no%s", folder, more);
+    snprintf(target, sizeof(target), "lmdb:%s?sync=none%s", folder, more);
     if (kvs_engine_open(target, NULL, 0, &engine, &err) != KVS_OK)
         fail_msg("%s: %s", target, err.text);
     return engine;

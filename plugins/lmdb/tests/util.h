@@ -18,7 +18,7 @@
 
 /* A fresh folder below TMPDIR or /tmp; static memory, good until the next call. */
 const char *fresh_folder(void);
-/* Opens "lmdb:FOLDER?sync=no" with further parameters ("&map_size=1MiB" or ""); must work. */
+/* Opens "lmdb:FOLDER?sync=none" with further parameters ("&map_size=1MiB" or ""); must work. */
 kvs_engine *open_at(const char *folder, const char *more);
 /* The same, where it must not work: the status, and the text in *err. */
 int open_fails(const char *folder, const char *more, struct kvs_error *err);
