@@ -201,7 +201,7 @@ static void test_disk_full(void **state)
 static void test_opened_again(void **state)
 {
     (void)state;
-    char folder[600], moved[700], back[3];
+    char folder[600], moved[700], aside[700], back[3];
     snprintf(folder, sizeof(folder), "%s", fresh_folder());
     snprintf(moved, sizeof(moved), "%s-moved", folder);
     kvs_engine *engine = open_synced(folder, ""), *named = open_synced(folder, "database=other");
@@ -209,6 +209,7 @@ static void test_opened_again(void **state)
     assert_int_equal(put_text(engine, "k", "one", 3), KVS_OK);
     assert_int_equal(put_text(named, "k", "two", 3), KVS_OK);
     for (int i = 0; i < 3; i++) {
+        snprintf(aside, sizeof(aside), "%s-aside-%d", folder, i);
         disk_fail_writes(EIO, true);
         assert_int_equal(kvs_put(engine, "new", 3, "new", 3, &err), KVS_IO);
         assert_non_null(strstr(err.text, "may or may not be stored"));
@@ -218,6 +219,11 @@ static void test_opened_again(void **state)
         assert_int_equal(kvs_put(engine, "new", 3, "new", 3, &err), KVS_IO);
         assert_int_equal(kvs_get(named, "k", 1, back, 3, &err), KVS_IO);
         assert_non_null(strstr(err.text, folder));
+        kvs_engine *stranger = open_synced(folder, "");
+        assert_int_equal(kvs_put(engine, "new", 3, "new", 3, &err), KVS_IO);
+        assert_int_equal(kvs_query(stranger, "new", 3, NULL, NULL), KVS_NOT_FOUND);
+        close_engine(stranger);
+        assert_int_equal(rename(folder, aside), 0);
         assert_int_equal(rename(moved, folder), 0);
         assert_int_equal(get_text(named, "k", back, 3), KVS_OK);
         assert_memory_equal(back, "two", 3);
