@@ -15,7 +15,7 @@ static kvs_engine *engine_of(const struct lmdb_case *c, unsigned i)
     char uri[1200];
     if (*engine != NULL)
         return *engine;
-    snprintf(uri, sizeof uri, "lmdb:%s?map_size=4GiB&timeout=0&sync=%s", folder("ours", c->sync), c->sync);
+    snprintf(uri, sizeof uri, "lmdb:%s?map_size=4GiB&timeout=10m&sync=%s", folder("ours", c->sync), c->sync);
     if (kvs_engine_open(uri, NULL, 0, engine, &err) != KVS_OK)
         bench_fail(uri, err.text);
     return *engine;

@@ -34,7 +34,6 @@ struct slice {
     struct kvs_batch *batch;
     const struct env_db *db;
     uint32_t from, to;
-    bool last; /* there is nothing of the batch behind it */
 };
 /* Takes the next ios of the first job, until they have `bytes` or there are `most`, but at least one; a job
  * of which nothing is left leaves the list. The answer is their bytes. */

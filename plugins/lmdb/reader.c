@@ -46,7 +46,7 @@ bool read_at_once(struct engine *engine, struct job *job)
     MDB_txn *txn = txn_try_read(env);
     if (txn == NULL)
         return false;
-    read_slice(env, txn, &(struct slice){job->batch, job->db, 0, batch->count, true});
+    read_slice(env, txn, &(struct slice){job->batch, job->db, 0, batch->count});
     return true;
 }
 
@@ -72,7 +72,7 @@ static void read_chunk(struct engine *engine, const struct slice *slice)
 static void send_on(struct engine *engine, struct job *job)
 {
     struct kvs_batch *batch = job->batch;
-    struct slice all = {.batch = batch, .from = 0, .to = batch->count, .last = true};
+    struct slice all = {.batch = batch, .from = 0, .to = batch->count};
     struct env_text text;
     struct env *env;
     int status = engine_env(engine, &env, &text);
