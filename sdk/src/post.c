@@ -14,6 +14,10 @@ static int begin(struct kvs_xfer *x, struct before *before)
 {
     kvs_engine *e = x->engine;
     before->word = kvs_a64_load(&x->word);
+    if (before->word & KVS_W_HELD) { /* that end may be being counted still */
+        kvs_mutex_lock(&e->lock);
+        kvs_mutex_unlock(&e->lock);
+    }
     before->first_error = kvs_a64_load(&x->first_error);
     before->marks = kvs_a32_load(&x->marks);
     before->round = x->round;
