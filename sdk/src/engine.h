@@ -8,6 +8,7 @@
 #ifndef KVS_SRC_ENGINE_H
 #define KVS_SRC_ENGINE_H
 
+#include "bounce.h"
 #include "calls.h"
 #include "err.h"
 #include "handles.h"
@@ -70,8 +71,19 @@ struct kvs_text {
 /* Releasing a transfer and closing its engine may both want to call its unprep. */
 enum kvs_prepped { KVS_PREP_NONE, KVS_PREP_OWED, KVS_PREP_UNDOING };
 
+/* How far a posted transfer is out of time. */
+enum kvs_stage { KVS_IN_TIME, KVS_IN_GRACE, KVS_IN_HELD, KVS_STAGES };
+
 /* Lists of transfers that any of them can leave at once, by kind: a transfer is in one list of each. */
-enum kvs_list_kind { KVS_IN_LIVE, KVS_IN_POSTED, KVS_IN_AGAIN, KVS_IN_POOL, KVS_IN_REAP, KVS_LIST_KINDS };
+enum kvs_list_kind {
+    KVS_IN_LIVE,
+    KVS_IN_POSTED,
+    KVS_IN_OWED,
+    KVS_IN_AGAIN,
+    KVS_IN_POOL,
+    KVS_IN_REAP,
+    KVS_LIST_KINDS
+};
 struct kvs_list {
     struct kvs_xfer *head, *tail;
 };
@@ -106,9 +118,8 @@ struct kvs_xfer {
     struct kvs_batch batch;
 
     /* Guarded by engine.lock. */
-    bool grace;       /* past its deadline, cancel was called */
-    bool cancel_owed; /* the backend was busy: the service thread calls it */
-    bool unbacked;    /* a registration of its went while it was held */
+    enum kvs_stage stage;
+    bool unbacked; /* a registration of its went while it was held */
     enum kvs_prepped prepped;
     uint64_t deadline; /* of the last post, 0: none */
     uint64_t grace_end;
@@ -223,11 +234,14 @@ struct kvs_engine {
     kvs_mutex mem_lock;
     struct kvs_memtab mems;
 
-    kvs_mutex lock;         /* guards what follows, to the next comment */
-    struct kvs_list live;   /* all transfers, the newest first */
-    struct kvs_list posted; /* those posted, in the order of their posts */
-    uint64_t posts;         /* so far */
-    uint32_t cancels_owed;  /* by transfers on that list */
+    kvs_mutex lock;       /* guards what follows, to the next comment */
+    struct kvs_list live; /* all transfers, the newest first */
+    /* Those posted, by stage, in the order of deadlines and of the ends of graces; held ones only where their
+     * late completions must be polled for. One that has ended stays until somebody comes by. */
+    struct kvs_list posted[KVS_STAGES];
+    uint64_t looks;       /* at these, for what is due, so far: what a test counts */
+    uint64_t posts;       /* so far */
+    struct kvs_list owed; /* of those posted: the backend was too busy for their cancels */
     struct kvs_list again;
     bool again_busy;
     struct kvs_list reap;      /* ended and not reaped yet, in the order of their ends */
@@ -319,6 +333,10 @@ void kvs_xfer_unprep(struct kvs_xfer *x);
 void kvs_xfer_free(struct kvs_xfer *x);
 void kvs_posted_link(struct kvs_xfer *x); /* engine.lock held, as for the next */
 void kvs_posted_unlink(struct kvs_xfer *x);
+static inline bool kvs_any_posted(const kvs_engine *e)
+{
+    return e->posted[KVS_IN_TIME].head || e->posted[KVS_IN_GRACE].head || e->posted[KVS_IN_HELD].head;
+}
 void kvs_engine_ref(kvs_engine *e);
 void kvs_engine_unref(kvs_engine *e);
 /* Is it a handle; without a look at a NULL, nor, in builds without NDEBUG, at one that was given back. */
@@ -335,19 +353,6 @@ int kvs_engine_usable(const kvs_engine *e);
 /* The same, with a text. */
 int kvs_engine_check(const kvs_engine *e, struct kvs_error *err);
 int kvs_xfer_usable(const kvs_xfer *x);
-
-/* ---- bounce=yes (bounce.c) ---- */
-
-/* A WRITE's values, from the caller's memory to its buffers. */
-void kvs_bounce_fill(const struct kvs_xfer *x);
-/* A READ's value that has come, to the caller's memory. False where the transfer has ended for its caller:
- * nothing was copied. Else it does not end held, nor does abandon return, before kvs_bounce_out_end. */
-bool kvs_bounce_out(struct kvs_xfer *x, const struct kvs_rec *rec);
-void kvs_bounce_out_end(struct kvs_xfer *x);
-/* How many of the transfers that count a registration are held or abandoned, and so have no need of it; and:
- * takes it from these. engine.mem_lock and engine.lock held. */
-uint64_t kvs_bounce_lost(const kvs_engine *e, const struct kvs_mem *m);
-void kvs_bounce_uncount(kvs_engine *e, struct kvs_mem *m);
 
 /* ---- Statistics (stats.c) and memory that is held (held.c) ---- */
 

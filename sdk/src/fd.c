@@ -138,7 +138,7 @@ void kvs_fd_progress(kvs_engine *e)
         progressing = NULL;
     }
     /* One that has no descriptor has nothing to say before something was posted. */
-    if (kvs_a32_load(&e->handed) && (!polled || (fd->blind && !fd->parked && e->posted.head)))
+    if (kvs_a32_load(&e->handed) && (!polled || (fd->blind && !fd->parked && kvs_any_posted(e))))
         kvs_fd_due(e, kvs_after(kvs_now_ns(), BLIND_TICK));
     if (!kvs_turn_inside())
         fd->news = false;

@@ -28,13 +28,13 @@ void kvs_service_kick(kvs_engine *e)
     kvs_mutex_unlock(&e->lock);
 }
 
-/* The backend was too busy for its cancel; false: it needs none any more. engine.lock held. */
-static bool owe_cancel(struct kvs_xfer *x)
+/* The backend was too busy for its cancel; false: it needs none any more. `first`: it was the next to have
+ * one. engine.lock held. */
+static bool owe_cancel(struct kvs_xfer *x, bool first)
 {
-    if (!x->link[KVS_IN_POSTED].in || x->cancel_owed) /* it has ended, or is held */
+    if (!x->link[KVS_IN_POSTED].in || x->link[KVS_IN_OWED].in) /* it has ended, or is held */
         return false;
-    x->cancel_owed = true;
-    x->engine->cancels_owed++;
+    kvs_list_add(&x->engine->owed, KVS_IN_OWED, x, first);
     return true;
 }
 
@@ -44,7 +44,7 @@ void kvs_xfer_cancel_soon(struct kvs_xfer *x)
     if (kvs_call_cancel(e, x))
         return;
     kvs_mutex_lock(&e->lock);
-    if (owe_cancel(x))
+    if (owe_cancel(x, false))
         kvs_service_kick_locked(e);
     kvs_mutex_unlock(&e->lock);
 }
@@ -129,34 +129,34 @@ static void unlock_stop_lock(struct kvs_xfer *x)
     kvs_mutex_lock(&e->lock);
 }
 
-/* One step on the first transfer that needs one; false: none does until *next. engine.lock held; it is let go
- * in between. */
-static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
+static void move_to(struct kvs_xfer *x, enum kvs_stage stage)
 {
-    for (struct kvs_xfer *x = e->posted.head, *after; x; x = after) {
+    kvs_engine *e = x->engine;
+    kvs_list_take(&e->posted[x->stage], KVS_IN_POSTED, x);
+    x->stage = stage;
+    kvs_list_add(&e->posted[stage], KVS_IN_POSTED, x, false);
+}
+
+/* One that has ended is taken off its list. */
+static bool has_ended(struct kvs_xfer *x)
+{
+    x->engine->looks++;
+    if (kvs_a64_load(&x->word) & KVS_W_COUNT)
+        return false;
+    kvs_posted_unlink(x);
+    return true;
+}
+
+/* The first transfer whose grace is over. As deadline_step. */
+static bool grace_step(kvs_engine *e, uint64_t now, uint64_t *next)
+{
+    for (struct kvs_xfer *x = e->posted[KVS_IN_GRACE].head, *after; x; x = after) {
         after = kvs_list_next(x, KVS_IN_POSTED);
-        uint64_t word = kvs_a64_load(&x->word);
-        bool held = word & KVS_W_HELD;
-        if ((word & KVS_W_COUNT) == 0 || (held && !e->polls))
-            kvs_posted_unlink(x);
-        if ((word & KVS_W_COUNT) == 0 || held)
-            continue; /* a held one stays listed where its late completion must be polled for */
-        uint64_t due = x->grace ? x->grace_end : x->deadline;
-        if (due == 0 || due > now) {
-            *next = due && due < *next ? due : *next;
-            if (!x->grace)
-                return false; /* those behind it were posted later */
+        if (has_ended(x))
             continue;
-        }
-        if (!x->grace) {
-            if (!kvs_xfer_hold(x)) { /* only its done function runs still */
-                kvs_posted_unlink(x);
-                continue;
-            }
-            x->grace = true;
-            x->grace_end = kvs_after(now, e->cancel_grace);
-            unlock_stop_lock(x);
-            return true;
+        if (x->grace_end > now) {
+            *next = x->grace_end < *next ? x->grace_end : *next;
+            return false;
         }
         enum over over = end_held(x);
         if (over == OVER_SOON) {
@@ -165,6 +165,8 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
         }
         if (over == OVER_BY_ITSELF || !e->polls) /* what is held may end only where somebody polls */
             kvs_posted_unlink(x);
+        else
+            move_to(x, KVS_IN_HELD);
         if (over == OVER_HELD_DONE) {
             kvs_mutex_unlock(&e->lock);
             kvs_turn_begin();
@@ -177,26 +179,59 @@ static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
     return false;
 }
 
-/* Cancels that a busy backend has not had yet; engine.lock held, and let go in between. */
-static void call_owed(kvs_engine *e)
+/* The first transfer whose deadline has passed. As deadline_step. */
+static bool timeout_step(kvs_engine *e, uint64_t now, uint64_t *next)
 {
-    struct kvs_xfer *x = e->posted.head;
-    while (x && !x->cancel_owed)
-        x = kvs_list_next(x, KVS_IN_POSTED);
-    if (!x)
-        return;
-    x->cancel_owed = false;
-    e->cancels_owed--;
+    struct kvs_xfer *x;
+    while ((x = e->posted[KVS_IN_TIME].head) != NULL) {
+        if (has_ended(x))
+            continue;
+        if (x->deadline == 0 || x->deadline > now) { /* those behind it were posted later */
+            *next = x->deadline && x->deadline < *next ? x->deadline : *next;
+            return false;
+        }
+        if (!kvs_xfer_hold(x)) { /* only its done function runs still */
+            kvs_posted_unlink(x);
+            continue;
+        }
+        move_to(x, KVS_IN_GRACE);
+        x->grace_end = kvs_after(now, e->cancel_grace);
+        unlock_stop_lock(x);
+        return true;
+    }
+    return false;
+}
+
+/* One step on the first transfer that needs one; false: none does until *next. engine.lock held; it is let go
+ * in between. */
+static bool deadline_step(kvs_engine *e, uint64_t now, uint64_t *next)
+{
+    if (grace_step(e, now, next) || timeout_step(e, now, next))
+        return true;
+    for (struct kvs_xfer *x = e->posted[KVS_IN_HELD].head, *after; x; x = after) {
+        after = kvs_list_next(x, KVS_IN_POSTED);
+        has_ended(x);
+    }
+    return false;
+}
+
+/* The first cancel that a busy backend has not had yet; false: it is busy still. engine.lock held, and let go
+ * in between. */
+static bool call_owed(kvs_engine *e)
+{
+    struct kvs_xfer *x = e->owed.head;
+    kvs_list_take(&e->owed, KVS_IN_OWED, x);
     if (!kvs_xfer_hold(x))
-        return;
+        return true;
     kvs_mutex_unlock(&e->lock);
     bool made = kvs_call_cancel(e, x);
     kvs_mutex_lock(&e->lock);
     if (!made)
-        (void)owe_cancel(x);
+        made = !owe_cancel(x, true);
     kvs_mutex_unlock(&e->lock);
     kvs_xfer_drop(x, 1);
     kvs_mutex_lock(&e->lock);
+    return made;
 }
 
 /* Done functions that came up where they may not run: those that are there now. */
@@ -235,7 +270,7 @@ static void poll_for_others(kvs_engine *e, uint64_t now, uint64_t next, uint64_t
  * need not wake this thread. Without a post for so long it sleeps until one wakes it. */
 static uint64_t look_again(kvs_engine *e, uint64_t now, uint64_t *posts)
 {
-    bool idle = !e->timeout || (!e->posted.head && *posts == e->posts);
+    bool idle = !e->timeout || (!kvs_any_posted(e) && *posts == e->posts);
     *posts = e->posts;
     return idle ? KVS_NEVER : kvs_after(now, e->timeout);
 }
@@ -248,12 +283,10 @@ bool kvs_service_step(kvs_engine *e, uint64_t *now, uint64_t *next)
     if (deadline_step(e, *now, next))
         return true;
     uint64_t tick = kvs_after(*now, AGAIN_TICK);
-    uint32_t owed = e->cancels_owed;
-    if (owed > 0) {
-        call_owed(e);
-        if (e->cancels_owed < owed)
+    if (e->owed.head) {
+        if (call_owed(e))
             return true;
-        *next = tick < *next ? tick : *next; /* the backend is busy still */
+        *next = tick < *next ? tick : *next;
     }
     if (e->again.head) {
         kvs_mutex_unlock(&e->lock);
@@ -280,7 +313,7 @@ static void *service_main(void *arg)
         }
         if (kvs_service_step(e, &now, &next) || e->service_stop)
             continue;
-        if (e->polls && e->posted.head) {
+        if (e->polls && kvs_any_posted(e)) {
             poll_for_others(e, now, next, &seen);
             continue;
         }

@@ -25,19 +25,17 @@ void kvs_posted_link(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
     kvs_posted_unlink(x);
-    kvs_list_add(&e->posted, KVS_IN_POSTED, x, false);
+    x->stage = KVS_IN_TIME;
+    kvs_list_add(&e->posted[x->stage], KVS_IN_POSTED, x, false);
     x->deadline = x->batch.deadline_ns;
-    x->grace = false;
     e->posts++;
 }
 
 void kvs_posted_unlink(struct kvs_xfer *x)
 {
     kvs_engine *e = x->engine;
-    if (!kvs_list_take(&e->posted, KVS_IN_POSTED, x))
-        return;
-    e->cancels_owed -= x->cancel_owed;
-    x->cancel_owed = false;
+    kvs_list_take(&e->posted[x->stage], KVS_IN_POSTED, x);
+    kvs_list_take(&e->owed, KVS_IN_OWED, x);
 }
 
 static void free_memory(struct kvs_xfer *x)
