@@ -2,6 +2,7 @@
 #include "known.h"
 #include "adopt.h"
 #include "engine.h"
+#include "epoch.h"
 #include "err.h"
 #include "log.h"
 #include "schemes.h"
@@ -115,6 +116,10 @@ int kvs_known_add(const struct kvs_backend *theirs, const char *file, const stru
         rc = check(table, arg, err);
     if (rc == KVS_OK)
         rc = check_name(table, where, err);
+    /* From here on a forked child is known for one: it has its parent's copy of what load() began.
+     * KVS-REQ-457 */
+    if (rc == KVS_OK && (table->flags & KVS_F_ONCE_PER_PROCESS) && kvs_epoch_begin() == 0)
+        rc = kvs_err_set(err, KVS_NO_MEMORY, "%s: no memory for backend '%s'", where, table->name);
     if (rc == KVS_OK)
         rc = call_load(table, where, err);
     if (rc != KVS_OK) {

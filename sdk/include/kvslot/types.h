@@ -188,7 +188,8 @@ enum kvs_flag {
      *  KVS_INVALID_PARAM. KVS-REQ-066 */
     KVS_F_NEEDS_REGISTRATION = 1 << 2,
     /** One configuration (of the backend's own parameters) a process, and no engine in a forked
-     *  child. KVS-REQ-436 KVS-REQ-457 */
+     *  child: of a process that had loaded it, or had opened an engine of any backend. KVS-REQ-436
+     * KVS-REQ-457 */
     KVS_F_ONCE_PER_PROCESS = 1 << 3,
     /** Not the real store; conformance reports then say so. KVS-REQ-435 */
     KVS_F_EMULATED = 1 << 4,
