@@ -56,7 +56,8 @@ static inline uint64_t kvs_slot_arm(struct kvs_slot *slot, uint64_t token)
 bool kvs_slot_disarm(struct kvs_slot *slot, uint64_t token);
 bool kvs_slot_armed(const struct kvs_slot *slot);
 
-/* A breach of the contract was caught: logged with the backend's name, and counted. */
+/* A breach of the contract was caught: logged with the backend's name, and counted; NULL: it cannot be told
+ * whose it is, and counts for all. */
 void kvs_slab_violation(struct kvs_slab *slab, const char *fmt, ...) KVS_PRINTF(2, 3);
 uint64_t kvs_slab_violations(const struct kvs_slab *slab);
 

@@ -140,6 +140,27 @@ static void test_garbage(void **state)
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
+/* A token that no slot ever had: nobody can tell whose it is. KVS-REQ-179 KVS-REQ-168 */
+static void test_stray(void **state)
+{
+    struct fixture f;
+    (void)state;
+    hand_reset();
+    open_mock(&f, model_thread, "");
+    kvs_engine *e = open_engine("hand");
+    uint64_t before = kvs_engine_violations(e), before_mock = kvs_engine_violations(f.e);
+    for (unsigned i = 1; i <= 3; i++) {
+        hand.host->complete_cb(0, (void *)UINTPTR_MAX);
+        assert_int_equal(kvs_engine_violations(e), before + i);
+        assert_int_equal(kvs_engine_violations(f.e), before_mock + i);
+    }
+    struct kvs_stats s = {.size = sizeof s};
+    assert_int_equal(kvs_engine_stats(e, &s), KVS_OK);
+    assert_int_equal(s.violations, before + 3);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+    close_mock(&f);
+}
+
 static int twice_in_submit(struct kvs_batch *batch)
 {
     hand_end(batch, 0, KVS_OK);
@@ -290,6 +311,7 @@ int main(void)
         EACH_ASYNC_MODEL(test_after_cancel),
         cmocka_unit_test(test_logged),
         cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_stray),
         cmocka_unit_test(test_twice_in_submit),
         cmocka_unit_test(test_storm),
         cmocka_unit_test(test_any_thread),
