@@ -11,11 +11,24 @@ static struct {
     kvs_a64 engines, transfers, bytes;
 } leaked;
 
+/* Not all of it has ended: more than its done function is left. */
+static bool is_open(uint64_t word)
+{
+    return (word & KVS_W_COUNT) > (word & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0);
+}
+
+/* Of its caller's memory, what the store or a value on its way may still touch, in bytes. */
+static uint64_t bytes_in_use(const struct kvs_xfer *x, uint64_t word)
+{
+    bool copies = x->batch.op == KVS_READ && !(word & (KVS_W_HELD | KVS_W_ABANDONED));
+    return is_open(word) && (!x->user || copies) ? x->bytes : 0;
+}
+
 /* The store may still touch its memory, and its caller cannot end that. */
 static bool is_held(const struct kvs_xfer *x)
 {
-    uint64_t word = kvs_a64_load(&x->word), done = word & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
-    return (word & (KVS_W_HELD | KVS_W_ABANDONED)) && (word & KVS_W_COUNT) > done;
+    uint64_t word = kvs_a64_load(&x->word);
+    return (word & (KVS_W_HELD | KVS_W_ABANDONED)) && is_open(word);
 }
 
 void kvs_held_sum(kvs_engine *e, uint64_t *transfers, uint64_t *bytes)
@@ -25,7 +38,7 @@ void kvs_held_sum(kvs_engine *e, uint64_t *transfers, uint64_t *bytes)
     for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
         if (is_held(x)) {
             ++*transfers;
-            *bytes += x->user ? 0 : x->bytes;
+            *bytes += bytes_in_use(x, kvs_a64_load(&x->word));
         }
     kvs_mutex_unlock(&e->lock);
 }
@@ -86,11 +99,11 @@ void kvs_leaks_add(kvs_engine *e)
 {
     uint64_t transfers = 0, bytes = 0;
     kvs_mutex_lock(&e->lock);
-    for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
-        if (kvs_a64_load(&x->word) & KVS_W_COUNT) {
-            transfers++;
-            bytes += x->bytes;
-        }
+    for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE)) {
+        uint64_t word = kvs_a64_load(&x->word);
+        transfers += (word & KVS_W_COUNT) != 0;
+        bytes += bytes_in_use(x, word);
+    }
     kvs_mutex_unlock(&e->lock);
     kvs_a64_add(&leaked.engines, 1);
     kvs_a64_add(&leaked.transfers, transfers);

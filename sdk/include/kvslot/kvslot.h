@@ -448,15 +448,19 @@ KVS_EXPORT int kvs_engine_close(kvs_engine *engine, uint64_t timeout_ns, struct 
  *
  * As kvs_engine_close() with no time to wait; where that does not answer KVS_OK, the engine, its
  * threads and what runs in it are leaked on purpose, a line is logged, and kvs_engine_leaks() counts
- * it. Memory of transfers that run stays in use. The library is never unloaded, so that a host's
- * plugin that brought it may be closed afterwards.
+ * it. Memory of transfers that run stays in use, and what runs comes to its end in its own time: its
+ * done functions may start after the call has returned, on the SDK's threads or the store's. So the
+ * local memory, the `arg` of done functions and all that they touch have to stay valid for the rest
+ * of the process, or until the transfer has ended, as kvs_xfer_check() and kvs_xfer_release() of it
+ * still tell. Who wants no done function any more abandons the transfers first. The library is
+ * never unloaded, so that a host's plugin that brought it may be closed afterwards.
  *
  * @param[in] engine  gone afterwards; NULL: nothing happens
  * @par Threads
  * As kvs_engine_close().
  * @since 0.1
  * @par Contract
- * KVS-REQ-288 KVS-REQ-293
+ * KVS-REQ-288 KVS-REQ-293 KVS-REQ-299
  */
 KVS_EXPORT void kvs_engine_abandon(kvs_engine *engine);
 
@@ -494,7 +498,9 @@ KVS_EXPORT const struct kvs_backend *kvs_engine_backend(const kvs_engine *engine
  * this process.
  *
  * Counted, and logged, are: an io that was completed twice or too late, a submit that failed but
- * completed ios, a native cancel that left ios open after the grace, an on_deregister that failed.
+ * completed ios, a native cancel that left ios open after the grace, an on_deregister that failed,
+ * and a completion that names no io there ever was: it does not say whose it is, and counts for each
+ * backend of the process.
  *
  * @param[in] engine  any engine of the backend
  * @par Threads
@@ -502,7 +508,7 @@ KVS_EXPORT const struct kvs_backend *kvs_engine_backend(const kvs_engine *engine
  * @return The number; 0 for no valid handle.
  * @since 0.1
  * @par Contract
- * KVS-REQ-164 KVS-REQ-165 KVS-REQ-167 KVS-REQ-168 KVS-REQ-268 KVS-REQ-557 KVS-REQ-558
+ * KVS-REQ-164 KVS-REQ-165 KVS-REQ-167 KVS-REQ-168 KVS-REQ-179 KVS-REQ-268 KVS-REQ-557 KVS-REQ-558
  */
 KVS_EXPORT uint64_t kvs_engine_violations(const kvs_engine *engine);
 
@@ -559,7 +565,7 @@ struct kvs_stats {
     uint64_t io_errors[KVS_STATUS_SLOTS];
     uint64_t abandoned;      /**< transfers that ran, or were held, when they were abandoned */
     uint64_t held_transfers; /**< transfers that are held or abandoned now. KVS-REQ-604 */
-    uint64_t held_bytes;     /**< the callers' memory that these keep in use */
+    uint64_t held_bytes;     /**< the callers' memory that these keep in use; see struct kvs_leaks */
     uint64_t violations;     /**< as kvs_engine_violations() */
 };
 
@@ -669,7 +675,9 @@ struct kvs_leaks {
     size_t size;        /**< bytes of this structure; set by the caller */
     uint64_t engines;   /**< engines that could not be closed at once */
     uint64_t transfers; /**< transfers that ran, were held or abandoned in them at that moment */
-    uint64_t bytes;     /**< the local memory of these, which stays in use */
+    /** The callers' memory that these keep in use: all the local memory of each that the store has anything
+     * of. With `bounce=yes` only that of a READ which is neither held nor abandoned: its value may come. */
+    uint64_t bytes;
 };
 
 /**
