@@ -60,7 +60,7 @@ static uint32_t place_of(const struct kvs_xfer *x, const struct kvs_mem *m)
 uint64_t kvs_bounce_lost(const kvs_engine *e, const struct kvs_mem *m)
 {
     uint64_t n = 0;
-    for (const struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
+    for (const struct kvs_xfer *x = e->live.head; x && n < m->uses; x = kvs_list_next(x, KVS_IN_LIVE))
         n += is_lost(x) && place_of(x, m) < x->nmems;
     return n;
 }
