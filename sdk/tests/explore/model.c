@@ -229,6 +229,23 @@ static void do_close(uint64_t timeout)
         explore_fail("close answers %s: %s", kvs_status_name(rc), err.text);
 }
 
+/* KVS-REQ-601 */
+static void do_count(struct model_xfer *m)
+{
+    struct kvs_stats stats = {.size = sizeof stats};
+    uint64_t late = 0;
+    for (unsigned i = 0; i < model_ios(model.s); i++) {
+        int status = 99;
+        kvs_xfer_result(m->x, i, &status, NULL, NULL);
+        late += status == KVS_TIMEOUT;
+    }
+    kvs_engine_stats(model.e, &stats);
+    uint64_t counted = stats.io_errors[KVS_STATUS_SLOT(KVS_TIMEOUT)];
+    if (counted != late)
+        explore_fail("%u ios of transfer %u are TIMEOUT, but %u are counted", (unsigned)late, number(m),
+                     (unsigned)counted);
+}
+
 static bool is_gone(void *arg)
 {
     const struct model_xfer *m = arg;
@@ -276,6 +293,8 @@ static void on_xfer(const char *word, size_t len, struct model_xfer *m)
         do_look(m);
     else if (IS("loop"))
         do_loop(m);
+    else if (IS("count"))
+        do_count(m);
     else if (IS("check"))
         while (!do_look(m))
             explore_spin();

@@ -14,6 +14,7 @@
  *   fd       asks for the engine's descriptor
  *   loop     sleeps on it and makes progress until the transfer has ended, and looks at the result
  *   quiet    makes progress: then it is not readable
+ *   count    looks whether the statistics have the statuses that the ios of a transfer with one post have
  *   held     lists the memory that is held
  *   stats    reads the engine's statistics
  *   join     waits for the other callers' ends
