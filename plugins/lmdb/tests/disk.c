@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <kvslot/types.h>
 #include <pthread.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -15,13 +16,13 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool stop, stopped, only_meta;
+static bool stop, stopped, only_meta, short_writes;
 static int flushes, failing_flush, flush_error, write_error, allocation_error;
 
 void disk_mend(void)
 {
     pthread_mutex_lock(&lock);
-    stop = stopped = only_meta = false;
+    stop = stopped = only_meta = short_writes = false;
     flushes = failing_flush = flush_error = write_error = allocation_error = 0;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
@@ -75,11 +76,26 @@ void disk_fail_writes(int err, bool meta)
     pthread_mutex_unlock(&lock);
 }
 
+void disk_short_writes(void)
+{
+    pthread_mutex_lock(&lock);
+    short_writes = true;
+    pthread_mutex_unlock(&lock);
+}
+
 void disk_fail_allocation(int err)
 {
     pthread_mutex_lock(&lock);
     allocation_error = err;
     pthread_mutex_unlock(&lock);
+}
+
+static bool is_short(void)
+{
+    pthread_mutex_lock(&lock);
+    bool is = short_writes;
+    pthread_mutex_unlock(&lock);
+    return is;
 }
 
 static bool write_fails(size_t len)
@@ -107,12 +123,16 @@ KVS_EXPORT int fdatasync(int fd)
 
 KVS_EXPORT ssize_t pwrite(int fd, const void *bytes, size_t len, off_t at)
 {
-    return write_fails(len) ? -1 : syscall(SYS_pwrite64, fd, bytes, len, at);
+    if (write_fails(len))
+        return -1;
+    return syscall(SYS_pwrite64, fd, bytes, is_short() ? len / 2 : len, at);
 }
 
 KVS_EXPORT ssize_t writev(int fd, const struct iovec *iov, int n)
 {
-    return write_fails(PAGE) ? -1 : syscall(SYS_writev, fd, iov, n);
+    if (write_fails(PAGE))
+        return -1;
+    return syscall(SYS_writev, fd, iov, is_short() ? 1 : n);
 }
 
 KVS_EXPORT int fallocate(int fd, int mode, off_t from, off_t len)
@@ -121,4 +141,11 @@ KVS_EXPORT int fallocate(int fd, int mode, off_t from, off_t len)
     errno = allocation_error;
     pthread_mutex_unlock(&lock);
     return errno != 0 ? -1 : (int)syscall(SYS_fallocate, fd, mode, from, len);
+}
+
+KVS_EXPORT int fstatvfs(int fd, struct statvfs *out)
+{
+    (void)fd;
+    *out = (struct statvfs){.f_bsize = PAGE, .f_frsize = PAGE, .f_bavail = is_short() ? 1 : 1000000};
+    return 0;
 }

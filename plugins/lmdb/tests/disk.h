@@ -19,6 +19,9 @@ int disk_flushes(void);
 void disk_fail_flush(int n, int err);
 /* Writes to files fail with `err`; of `only_meta` those of the page that makes a commit count. */
 void disk_fail_writes(int err, bool only_meta);
+/* Writes end before their end, and the disk says that it is full, as it does where the last block went
+ * meanwhile. */
+void disk_short_writes(void);
 /* To give a file its space ahead fails with `err`. */
 void disk_fail_allocation(int err);
 

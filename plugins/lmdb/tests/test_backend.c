@@ -206,6 +206,52 @@ static void test_whole_values(void **state)
     }
 }
 
+/* KVS-REQ-351 KVS-REQ-353: what several threads read of one batch, and what is read inside post: each io is
+ * told about its own, and of one that failed the buffer is as it was */
+static void test_large_reads(void **state)
+{
+    (void)state;
+    enum { N = 200, LEN = 30000, ABSENT = 77, OTHER = 150 };
+    static const char *const params[] = {"&threads=4", "&threads=1", "&inline_bytes=0", "&inline_bytes=1GiB",
+                                         "&connect=lazy"};
+    char *space = malloc((size_t)N * LEN), names[N][8];
+    struct kvs_key keys[N];
+    const char *folder = fresh_folder();
+    kvs_engine *engine = open_at(folder, "");
+    for (size_t i = 0; i < N; i++) {
+        snprintf(names[i], sizeof(names[i]), "k%zu", i);
+        keys[i] = (struct kvs_key){names[i], strlen(names[i])};
+        memset(space + i * LEN, (int)i, LEN);
+    }
+    kvs_xfer *xfer = prep_batch(engine, KVS_WRITE, keys, N, space, LEN, NULL, NULL);
+    kvs_xfer_post(xfer);
+    assert_int_equal(kvs_xfer_wait(xfer, WAIT), KVS_OK);
+    assert_int_equal(kvs_xfer_release(xfer, WAIT), KVS_OK);
+    assert_int_equal(kvs_remove(engine, "k77", 3, NULL), KVS_OK);
+    assert_int_equal(put_text(engine, "k150", "short", 5), KVS_OK);
+    close_engine(engine);
+    for (size_t row = 0; row < sizeof(params) / sizeof(params[0]); row++) {
+        engine = open_at(folder, params[row]);
+        xfer = prep_batch(engine, KVS_READ, keys, N, space, LEN, NULL, NULL);
+        for (int again = 0; again < 3; again++) {
+            memset(space, '-', (size_t)N * LEN);
+            kvs_xfer_post(xfer);
+            assert_int_not_equal(kvs_xfer_wait(xfer, WAIT), KVS_OK);
+            for (size_t i = 0; i < N; i++) {
+                int status;
+                assert_int_equal(kvs_xfer_result(xfer, i, &status, NULL, NULL), KVS_OK);
+                assert_int_equal(status, i == ABSENT ? KVS_NOT_FOUND : i == OTHER ? KVS_MISMATCH : KVS_OK);
+                char expected = status == KVS_OK ? (char)i : '-';
+                assert_int_equal(space[i * LEN], expected);
+                assert_int_equal(space[i * LEN + LEN - 1], expected);
+            }
+        }
+        assert_int_equal(kvs_xfer_release(xfer, WAIT), KVS_OK);
+        close_engine(engine);
+    }
+    free(space);
+}
+
 #define CHAINED 400
 
 struct chain {
@@ -273,7 +319,7 @@ int main(void)
         cmocka_unit_test(test_list),         cmocka_unit_test(test_ranged),
         cmocka_unit_test(test_long_keys),    cmocka_unit_test(test_large_values),
         cmocka_unit_test(test_whole_values), cmocka_unit_test(test_readers),
-        cmocka_unit_test(test_remove),
+        cmocka_unit_test(test_remove),       cmocka_unit_test(test_large_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,6 +196,22 @@ static void test_disk_full(void **state)
     close_engine(engine);
 }
 
+/* KVS-REQ-384: a write that found room for its beginning only, which LMDB takes for an input/output error */
+static void test_disk_full_in_between(void **state)
+{
+    (void)state;
+    static char value[20000];
+    kvs_engine *engine = open_synced(fresh_folder(), "");
+    struct kvs_error err;
+    disk_short_writes();
+    assert_int_equal(kvs_put(engine, "k", 1, value, sizeof(value), &err), KVS_FULL);
+    assert_non_null(strstr(err.text, strerror(ENOSPC)));
+    disk_mend();
+    assert_int_equal(kvs_query(engine, "k", 1, NULL, NULL), KVS_NOT_FOUND);
+    assert_int_equal(put_text(engine, "k", value, sizeof(value)), KVS_OK);
+    close_engine(engine);
+}
+
 /* KVS-REQ-385: after what LMDB calls fatal the environment is opened again, and both of its databases with it
  */
 static void test_opened_again(void **state)
@@ -294,6 +310,7 @@ int main(void)
         cmocka_unit_test_setup(test_tried_again_alone, set_up),
         cmocka_unit_test_setup(test_truth_of_each, set_up),
         cmocka_unit_test_setup(test_disk_full, set_up),
+        cmocka_unit_test_setup(test_disk_full_in_between, set_up),
         cmocka_unit_test_setup(test_opened_again, set_up),
         cmocka_unit_test_setup(test_late, set_up),
         cmocka_unit_test_setup(test_done_waits, set_up),
