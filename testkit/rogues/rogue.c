@@ -16,7 +16,7 @@
 #endif
 #define IS(name) (rogue_defect == ROGUE_##name)
 
-enum defect rogue_defect;
+_Atomic enum defect rogue_defect;
 const struct kvs_host *rogue_host;
 char rogue_notes[4096];
 static unsigned engines; /* guarded by rogue_lock */
@@ -148,7 +148,7 @@ static int rogue_open(void *eng, void *ctx, struct kvs_limits *limits)
     rogue_host->param_str(ctx, "server", &e->server, NULL);
     rogue_host->param_str(ctx, "notes", &file, NULL);
     e->capacity = (uint64_t)number(ctx, "capacity");
-    if (file)
+    if (file && !rogue_notes[0])
         snprintf(rogue_notes, sizeof(rogue_notes), "%s", file);
     bool lazy = number(ctx, "connect") != 0 && !IS(connects_when_lazy);
     int rc = check_level(ctx);

@@ -29,8 +29,8 @@ struct rogue_io {
     bool sent; /* poll: by a poll, and answered at the next one; guarded by the engine's guard */
 };
 
-/* One store and one defect a process: the parameter of the first open counts. */
-extern enum defect rogue_defect;
+/* One store and one defect a process: the parameter of the last open counts. */
+extern _Atomic enum defect rogue_defect;
 extern const struct kvs_host *rogue_host;
 extern pthread_mutex_t rogue_lock; /* guards the store, and what says so */
 extern char rogue_notes[4096];     /* name of a file; "": none */

@@ -110,7 +110,8 @@ static void remove_all(struct kit *k)
 
 void kit_keys_end(struct kit *k)
 {
-    if (k->keys && kit_has(k, KVS_CAP_REMOVE))
+    /* A helper's keys are the case's to remove. */
+    if (k->keys && !k->cfg->role && kit_has(k, KVS_CAP_REMOVE))
         remove_all(k);
     while (k->keys) {
         struct kit_stored *s = k->keys;

@@ -82,8 +82,7 @@ int kit_begin(struct kit *k, const struct wire_config *cfg, const struct kit_cas
 void kit_end(struct kit *k)
 {
     kit_engines_end(k);
-    if (!k->cfg->role) /* a helper's keys are the case's to remove */
-        kit_keys_end(k);
+    kit_keys_end(k);
     kit_memory_end(k);
     pthread_mutex_destroy(&k->lock);
 }

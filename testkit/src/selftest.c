@@ -178,6 +178,17 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* A sanitizer's allocator hides what open.cycles looks at, and finds such leaks itself. */
+static bool can_be_caught(const struct rogue *r)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return strcmp(r->defect, "leaks_memory") != 0 && strcmp(r->defect, "leaks_mapping") != 0;
+#else
+    (void)r;
+    return true;
+#endif
+}
+
 /* Marks those whose name the filter has, all without one. How many. */
 static uint32_t choose(struct selftest *t)
 {
@@ -192,6 +203,7 @@ static uint32_t choose(struct selftest *t)
             t->results[i].wanted |= fnmatch(one, name_of(&rogues[i]), 0) == 0;
             p += len + (p[len] == ',');
         }
+        t->results[i].wanted &= can_be_caught(&rogues[i]);
         n += t->results[i].wanted;
     }
     return n;
