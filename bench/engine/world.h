@@ -8,7 +8,7 @@
 
 #include <kvslot/kvslot.h>
 
-#define VALUE 64u    /* bytes of a value */
+#define VALUE 256u
 #define MOST  65536u /* descriptors of the largest transfer */
 
 enum order { SEQUENCE, RANDOM, ORDERS };
