@@ -5,20 +5,17 @@
 
 #include <string.h>
 
-/* The length of a remote descriptor's key; false: it has none. */
-static bool key_len(struct kvs_prep *p, uint32_t i, size_t *len)
+/* The registration that a remote descriptor stands for; false: there is none. */
+static bool see(struct kvs_prep *p, uint32_t i, struct kvs_mem_seen *seen)
 {
     struct kvs_memtab *t = &p->e->mems;
     const struct kvs_desc *d = kvs_desc_at(p->req->remote, i);
     const struct kvs_mem *m = d->mem;
     if (m && !kvs_memtab_has(t, m))
         return false;
-    if (!m) {
-        m = kvs_memtab_find(t, p->req->remote->type, d->dev_id);
-        if (!m || !kvs_memtab_one_key(t, m))
-            return false;
-    }
-    *len = m->key_len;
+    if (!m && kvs_prep_by_dev_id(p, d, &m) != KVS_OK)
+        return false;
+    kvs_mem_see(seen, m);
     return true;
 }
 
@@ -27,7 +24,9 @@ static bool key_len(struct kvs_prep *p, uint32_t i, size_t *len)
 /* The keys of the registrations. */
 static bool measure_remote(struct kvs_prep *p)
 {
-    size_t len;
+    struct kvs_memtab *t = &p->e->mems;
+    if (!kvs_memtab_see_room(t, p->count))
+        return false;
     for (uint32_t i = 0; i < 2 * AHEAD && i < p->count; i++)
         kvs_prep_fetch_bucket(p, i);
     for (uint32_t i = 0; i < AHEAD && i < p->count; i++)
@@ -37,9 +36,9 @@ static bool measure_remote(struct kvs_prep *p)
             kvs_prep_fetch_bucket(p, i + 2 * AHEAD);
         if (p->count - i > AHEAD)
             kvs_prep_fetch_mem(p, i + AHEAD);
-        if (!key_len(p, i, &len))
+        if (!see(p, i, &t->seen[i]))
             return false;
-        p->key_bytes += len;
+        p->key_bytes += t->seen[i].key_len;
     }
     return true;
 }

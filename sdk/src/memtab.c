@@ -62,6 +62,22 @@ static bool buckets_resize(struct kvs_memtab *t, size_t n)
     return true;
 }
 
+bool kvs_memtab_see_room(struct kvs_memtab *t, size_t n)
+{
+    size_t room = t->seen_room ? t->seen_room : 64;
+    if (n <= t->seen_room)
+        return true;
+    while (room < n)
+        room *= 2;
+    struct kvs_mem_seen *seen = calloc(room, sizeof *seen);
+    if (!seen)
+        return false;
+    free(t->seen);
+    t->seen = seen;
+    t->seen_room = room;
+    return true;
+}
+
 bool kvs_memtab_reserve(struct kvs_memtab *t, size_t n)
 {
     size_t wanted = t->count + n, room = 64;
@@ -138,5 +154,6 @@ void kvs_memtab_destroy(struct kvs_memtab *t)
                 kvs_memgroup_free(m->group);
     kvs_memslots_destroy(&t->slots);
     free(t->buckets);
+    free(t->seen);
     *t = (struct kvs_memtab){0};
 }

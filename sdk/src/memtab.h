@@ -36,8 +36,23 @@ struct kvs_mem {
     uint64_t mark;                  /* the last pass over a list that met it */
 };
 
+#define KVS_MEM_SEEN_KEY 24u /* bytes of a key that are in a registration's first cache line */
+
+/* What a prep has seen of a registration: it looks at each but once. */
+struct kvs_mem_seen {
+    uint64_t addr, len;
+    uint32_t key_len;
+    uint32_t type;
+    union {
+        char here[KVS_MEM_SEEN_KEY];
+        const char *far; /* a longer one, in the registration */
+    } key;
+};
+
 struct kvs_memtab {
     struct kvs_memslots slots;
+    struct kvs_mem_seen *seen; /* for the prep that holds the lock; as many as the longest so far had */
+    size_t seen_room;
     struct kvs_mem **buckets; /* by type and dev_id, chained; one registration of each */
     size_t nbuckets;          /* a power of 2 */
     size_t count;             /* registrations */
@@ -67,6 +82,25 @@ static inline size_t kvs_memtab_bucket(const struct kvs_memtab *t, uint32_t type
     return (size_t)(h * 8 | ((dev_id ^ h >> 29) & 7)) & (t->nbuckets - 1);
 }
 
+static inline void kvs_mem_see(struct kvs_mem_seen *s, const struct kvs_mem *m)
+{
+    s->addr = m->addr;
+    s->len = m->len;
+    s->key_len = m->key_len;
+    s->type = m->type;
+    if (m->key_len <= KVS_MEM_SEEN_KEY)
+        memcpy(s->key.here, m->key.here, KVS_MEM_SEEN_KEY);
+    else
+        s->key.far = kvs_mem_key(m);
+}
+
+static inline const char *kvs_mem_seen_key(const struct kvs_mem_seen *s)
+{
+    return s->key_len <= KVS_MEM_SEEN_KEY ? s->key.here : s->key.far;
+}
+
+/* Room for n of `seen`; false: no memory. */
+bool kvs_memtab_see_room(struct kvs_memtab *t, size_t n);
 /* Room in the buckets for n more. */
 bool kvs_memtab_reserve(struct kvs_memtab *t, size_t n);
 /* Makes it live; false: no memory. */

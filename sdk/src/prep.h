@@ -7,7 +7,8 @@
 
 /*
  * One prep on its way. Its descriptors are gone through twice: to measure, with no more than that takes, and
- * then to check them and fill them in.
+ * then to check them and fill them in. Registrations of the remote side, which may be anywhere in memory, are
+ * looked at by the first only.
  */
 struct kvs_prep {
     kvs_engine *e;
@@ -25,6 +26,7 @@ struct kvs_prep {
     const char *custom_at;            /* the next key of req->custom */
     uint64_t stamp;                   /* see kvs_mem.mark */
     const struct kvs_mem *local_seen; /* the last local one, found to be a registration in this pass */
+    struct kvs_mem_seen seen;         /* a remote one, where there is no transfer yet */
 };
 
 /* A buffer of bounce=yes begins at a multiple of this: a cache line. */
@@ -86,6 +88,24 @@ static inline void kvs_prep_fetch_mem(const struct kvs_prep *p, uint32_t i)
     if (!m && t->nbuckets)
         m = t->buckets[kvs_memtab_bucket(t, p->req->remote->type, d->dev_id)];
     __builtin_prefetch(m);
+}
+
+/* The registration a dev_id stands for: any of those with its one key, best one that frames the address.
+ * NOT_FOUND: there is none; INVALID_PARAM: they have two keys. */
+static inline int kvs_prep_by_dev_id(struct kvs_prep *p, const struct kvs_desc *d, const struct kvs_mem **out)
+{
+    struct kvs_memtab *t = &p->e->mems;
+    struct kvs_mem *m = kvs_memtab_find(t, p->req->remote->type, d->dev_id);
+    if (!m)
+        return KVS_NOT_FOUND;
+    *out = m;
+    if (!m->grouped)
+        return KVS_OK;
+    if (!kvs_memtab_one_key(t, m))
+        return KVS_INVALID_PARAM;
+    struct kvs_mem *fit = kvs_memtab_framing(t, m, d->addr);
+    *out = fit ? fit : m;
+    return KVS_OK;
 }
 
 /* What does not depend on single descriptors: op, lists, counts; sets count. */

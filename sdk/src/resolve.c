@@ -172,25 +172,21 @@ static int local_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
     return KVS_OK;
 }
 
-/* The registration a dev_id stands for: any of those with its one key, best one that frames the address. */
 static int by_dev_id(struct kvs_prep *p, uint32_t i, const struct kvs_desc *d, const struct kvs_mem **out)
 {
-    struct kvs_memtab *t = &p->e->mems;
-    struct kvs_mem *m = kvs_memtab_find(t, p->req->remote->type, d->dev_id);
-    if (!m)
-        return kvs_err_set(p->err, KVS_NOT_FOUND,
-                           "descriptor %u: dev_id %llu is not registered as memory type %u", i,
+    int rc = kvs_prep_by_dev_id(p, d, out);
+    if (rc == KVS_NOT_FOUND)
+        return kvs_err_set(p->err, rc, "descriptor %u: dev_id %llu is not registered as memory type %u", i,
                            (unsigned long long)d->dev_id, p->req->remote->type);
-    if (!kvs_memtab_one_key(t, m))
-        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+    if (rc == KVS_INVALID_PARAM)
+        return kvs_err_set(p->err, rc,
                            "descriptor %u: dev_id %llu stands for two keys; name the registration", i,
                            (unsigned long long)d->dev_id);
-    const struct kvs_mem *fit = kvs_memtab_framing(t, m, d->addr);
-    *out = fit ? fit : m;
-    return KVS_OK;
+    return rc;
 }
 
-static int remote_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
+/* Looks at the registration, where measuring has not come so far. */
+static int see(struct kvs_prep *p, uint32_t i, struct kvs_mem_seen *seen)
 {
     const struct kvs_desc *d = kvs_desc_at(p->req->remote, i);
     const struct kvs_mem *m = d->mem;
@@ -198,15 +194,29 @@ static int remote_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
     if (m && !kvs_memtab_has(&p->e->mems, m))
         rc = kvs_err_set(p->err, KVS_INVALID_PARAM,
                          "descriptor %u: its remote mem is no registration of this engine", i);
-    else if (m && m->type != p->req->remote->type)
-        rc = kvs_err_set(p->err, KVS_INVALID_PARAM,
-                         "descriptor %u: remote list of memory type %u, registration of type %u", i,
-                         p->req->remote->type, m->type);
     else if (!m)
         rc = by_dev_id(p, i, d, &m);
-    if (rc != KVS_OK)
-        return rc;
-    pair->key = kvs_mem_key(m);
+    if (rc == KVS_OK)
+        kvs_mem_see(seen, m);
+    return rc;
+}
+
+static int remote_side(struct kvs_prep *p, uint32_t i, struct kvs_pair *pair)
+{
+    const struct kvs_desc *d = kvs_desc_at(p->req->remote, i);
+    struct kvs_mem_seen *m = &p->seen;
+    if (p->x) {
+        m = &p->e->mems.seen[i];
+    } else {
+        int rc = see(p, i, m);
+        if (rc != KVS_OK)
+            return rc;
+    }
+    if (m->type != p->req->remote->type)
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: remote list of memory type %u, registration of type %u", i,
+                           p->req->remote->type, m->type);
+    pair->key = kvs_mem_seen_key(m);
     pair->key_len = m->key_len;
     if (p->req->op >= KVS_QUERY)
         return KVS_OK;
@@ -356,12 +366,19 @@ static bool count_local(struct kvs_prep *p, struct kvs_mem *m)
     return true;
 }
 
-#define AHEAD 24u   /* descriptors; the registrations were looked at before, to measure them */
-#define FEW   1024u /* whose registrations are in the nearest cache from then on */
+#define AHEAD 16u /* descriptors */
+
+/* Asks memory for a long key, which is with its registration. */
+static void fetch_key(const struct kvs_prep *p, uint32_t i)
+{
+    const struct kvs_mem_seen *s = &p->e->mems.seen[i];
+    if (s->key_len > KVS_MEM_SEEN_KEY)
+        __builtin_prefetch(s->key.far);
+}
 
 int kvs_prep_resolve(struct kvs_prep *p, uint32_t from, uint32_t to)
 {
-    bool own_keys = kvs_prep_own_keys(p), fetch = !own_keys && p->count > FEW;
+    bool own_keys = kvs_prep_own_keys(p), fetch = !own_keys && p->x;
     if (from == 0) {
         p->stamp = ++p->e->mems.stamp;
         p->custom_at = p->req->custom;
@@ -371,7 +388,7 @@ int kvs_prep_resolve(struct kvs_prep *p, uint32_t from, uint32_t to)
         struct kvs_pair pair = {0};
         int rc = KVS_OK;
         if (fetch && p->count - i > AHEAD)
-            kvs_prep_fetch_mem(p, i + AHEAD);
+            fetch_key(p, i + AHEAD);
         if (p->req->op < KVS_QUERY)
             rc = local_side(p, i, &pair);
         if (rc == KVS_OK && own_keys)
