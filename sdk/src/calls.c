@@ -100,8 +100,12 @@ int kvs_call_submit(kvs_engine *e, struct kvs_xfer *x, bool may_wait)
         start = enter(e);
     else if (!enter_soon(e, &start))
         return KVS_AGAIN;
+    struct kvs_submits outer = kvs_turn_submit_begin(x);
     int rc = e->be->submit(e->priv, &x->batch);
+    uint32_t ended = kvs_turn_submit_end(outer);
     uint64_t took = leave(e, start);
+    if (ended > 0) /* never the last: the caller has the batch in hand */
+        kvs_xfer_drop(x, ended);
     TRACE("submit(%s, %u ios) = %s", op_names[x->batch.op], x->count, kvs_status_name(rc));
     kvs_turn_end();
     return rc;

@@ -47,7 +47,7 @@ void kvs_engine_unref(kvs_engine *e)
     free(e->tally);
     free(e->priv);
     e->magic = KVS_DEAD_MAGIC;
-    kvs_handle_free(e, sizeof *e);
+    kvs_handle_free(e, sizeof *e, e);
 }
 
 static uint64_t number(const kvs_engine *e, const char *name)

@@ -28,16 +28,17 @@
 #define KVS_XFER_MAGIC   UINT32_C(0x6b767866)
 #define KVS_DEAD_MAGIC   UINT32_C(0xdeadbeef)
 
-/* An io with what the SDK keeps beside it: two cache lines. */
+/* An io with what the SDK keeps beside it: two cache lines. Token and `actual` are those of its next post
+ * from the moment on when it is settled. */
 struct kvs_rec {
-    struct kvs_io io;
+    alignas(64) struct kvs_io io;
     struct iovec iov;      /* the descriptor's memory; io.iov points here */
     int32_t status;        /* of the round that settled it; written by the one who disarmed the slot */
     kvs_a32 round;         /* that round, stored last; another than the transfer's: still open */
     uint64_t bytes;        /* moved, or found by QUERY */
     struct kvs_text *text; /* set by io_error before the io completes; NULL: none */
-    struct kvs_slot *slot; /* from prep to release */
 };
+_Static_assert(sizeof(struct kvs_rec) % 64 == 0, "whole cache lines");
 
 struct kvs_text {
     uint32_t round; /* the post it belongs to */
@@ -94,10 +95,12 @@ struct kvs_link {
 
 struct kvs_xfer {
     uint32_t magic;
-    uint32_t count;        /* immutable after prep, as all to `word` */
-    kvs_engine *engine;    /* counted in engine.refs */
-    struct kvs_rec *recs;  /* count of them */
-    struct kvs_mem **mems; /* the distinct local registrations, each counted once */
+    uint32_t count;          /* immutable after prep, as all to `word` */
+    void *block;             /* the allocation that it is in */
+    kvs_engine *engine;      /* counted in engine.refs */
+    struct kvs_rec *recs;    /* count of them */
+    struct kvs_slot **slots; /* one for each KVS_SLOT_IOS of them, from prep to release */
+    struct kvs_mem **mems;   /* the distinct local registrations, each counted once */
     uint32_t nmems;
     kvs_done_fn done;
     void *done_arg;
@@ -112,8 +115,9 @@ struct kvs_xfer {
     kvs_a64 word;
     kvs_a64 first_error; /* 0, or (index + 1) << 32 | status, of this round */
     kvs_a32 marks;       /* KVS_M_ bits of this round */
-    uint32_t round;      /* of the last accepted post, 0: none yet; written by post */
-    uint64_t posted_at;  /* the clock at the last post; written by post */
+    kvs_a32 texts;       /* some record has, or had, a text */
+    uint32_t round;      /* of the last accepted post, 0: none yet; written by post with engine.lock held */
+    uint64_t posted_at;  /* the clock at the last post; written likewise */
 
     struct kvs_batch batch;
 
@@ -292,6 +296,39 @@ static inline uint64_t kvs_until(uint64_t timeout_ns)
 static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
 {
     return &x->recs[i];
+}
+
+static inline uint32_t kvs_slots_for(uint32_t ios)
+{
+    return (ios + KVS_SLOT_IOS - 1) / KVS_SLOT_IOS;
+}
+
+static inline struct kvs_slot *kvs_slot_at(const struct kvs_xfer *x, uint32_t i)
+{
+    return x->slots[i / KVS_SLOT_IOS];
+}
+
+/* A backend that completes an io twice may look at its token while it changes. */
+static inline uint64_t kvs_io_token(const struct kvs_io *io)
+{
+    return __atomic_load_n(&io->token, __ATOMIC_RELAXED);
+}
+
+static inline bool kvs_rec_armed(const struct kvs_xfer *x, uint32_t i)
+{
+    return kvs_slot_armed(kvs_slot_at(x, i), i % KVS_SLOT_IOS);
+}
+
+static inline bool kvs_rec_disarm(const struct kvs_xfer *x, uint32_t i)
+{
+    return kvs_slot_disarm(kvs_slot_at(x, i), kvs_io_token(&kvs_rec_at(x, i)->io));
+}
+
+/* By the one who disarmed it, while its memory is near: so post has nothing to do for each io. */
+static inline void kvs_rec_renew(struct kvs_rec *rec)
+{
+    rec->io.actual = KVS_ACTUAL_UNSET;
+    __atomic_store_n(&rec->io.token, kvs_token_next(rec->io.token), __ATOMIC_RELAXED);
 }
 
 /* ---- Post and AGAIN (post.c) ---- */

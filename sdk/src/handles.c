@@ -76,18 +76,18 @@ bool kvs_handle_live(const void *handle, const char *kind)
 #endif
 #define KEPT_SIZE (64u * 1024) /* larger ones are not kept */
 
-void kvs_handle_free(void *handle, size_t size)
+void kvs_handle_free(void *handle, size_t size, void *block)
 {
     static kvs_a64 kept[64];
     static kvs_a32 next;
     if (KEPT == 0 || size > KEPT_SIZE) {
-        free(handle);
+        free(block);
         return;
     }
     memset(handle, 0xdb, size); /* nothing of it is to be used by mistake */
     kvs_a64 *at = &kept[kvs_a32_add(&next, 1) % 64];
     uint64_t old = kvs_a64_load(at);
-    while (!kvs_a64_cas(at, &old, (uint64_t)(uintptr_t)handle))
+    while (!kvs_a64_cas(at, &old, (uint64_t)(uintptr_t)block))
         ;
     free((void *)(uintptr_t)old);
 }

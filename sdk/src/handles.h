@@ -18,8 +18,9 @@ void kvs_handle_add(const void *handle);
 void kvs_handle_remove(const void *handle);
 /* Is it one; `kind` is for the line that is logged where it is none. */
 bool kvs_handle_live(const void *handle, const char *kind);
-/* free(), some handles later, so that the next one does not have the same address. */
-void kvs_handle_free(void *handle, size_t size);
+/* Frees the block that the handle is in, some handles later, so that the next one does not have the same
+ * address. */
+void kvs_handle_free(void *handle, size_t size, void *block);
 
 #else
 
@@ -37,10 +38,11 @@ static inline bool kvs_handle_live(const void *handle, const char *kind)
     (void)kind;
     return true;
 }
-static inline void kvs_handle_free(void *handle, size_t size)
+static inline void kvs_handle_free(void *handle, size_t size, void *block)
 {
+    (void)handle;
     (void)size;
-    free(handle);
+    free(block);
 }
 
 #endif

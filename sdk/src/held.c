@@ -61,7 +61,7 @@ static size_t collect(const kvs_engine *e, struct kvs_held *out, size_t room)
                                            .len = rec->iov.iov_len,
                                            .age_ns = now - x->posted_at,
                                            .op = x->batch.op,
-                                           .flags = (kvs_slot_armed(rec->slot) ? KVS_HELD_OPEN : 0u) |
+                                           .flags = (kvs_rec_armed(x, i) ? KVS_HELD_OPEN : 0u) |
                                                     (word & KVS_W_ABANDONED ? KVS_HELD_ABANDONED : 0u)};
             n++;
         }

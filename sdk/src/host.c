@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void complete_token(uint64_t token,
         too_late(slab, token, rc);
         return;
     }
-    struct kvs_io *io = slot->io;
+    struct kvs_io *io = &((struct kvs_rec *)slot->ios)[KVS_TOKEN_IO(token)].io;
     struct kvs_xfer *x = kvs_xfer_of(io);
     int status = rc;
     if (vendor) {
@@ -63,13 +63,14 @@ static inline __attribute__((always_inline)) void complete_token(uint64_t token,
             kvs_host_table.io_error(io, "the store's library answered %d", rc);
     }
     kvs_settle_won(x, io, status);
-    kvs_xfer_drop(x, 1);
+    if (!kvs_turn_submits(x))
+        kvs_xfer_drop(x, 1);
 }
 
 static void host_complete(struct kvs_io *io, int status)
 {
     if (io)
-        complete_token(io->token, status, false);
+        complete_token(kvs_io_token(io), status, false);
 }
 
 static void host_complete_cb(int rc, void *token)

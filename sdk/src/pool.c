@@ -52,8 +52,8 @@ static int worker_ready(struct worker *w, struct kvs_io *io)
 static void run_io(struct worker *w, struct kvs_xfer *x, uint32_t index)
 {
     struct kvs_io *io = &kvs_rec_at(x, index)->io;
-    struct kvs_slot *slot = kvs_rec_at(x, index)->slot;
-    uint64_t token = io->token;
+    struct kvs_slot *slot = kvs_slot_at(x, index);
+    uint64_t token = kvs_io_token(io);
     int status = worker_ready(w, io);
     if (status == KVS_OK)
         status = kvs_call_io(w->e, w->priv, x, io);

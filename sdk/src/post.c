@@ -2,6 +2,8 @@
 /* Starting a transfer: arming its ios, offering the batch to the backend, and offering it again. */
 #include "engine.h"
 
+#include <stdlib.h>
+
 /* What a refused post puts back, so that check says what it said before. */
 struct before {
     uint64_t word, first_error;
@@ -13,11 +15,15 @@ struct before {
 static int begin(struct kvs_xfer *x, struct before *before)
 {
     kvs_engine *e = x->engine;
+    uint64_t now = kvs_now_ns();
+    for (uint32_t i = 0; i < x->count; i += KVS_SLOT_IOS)
+        kvs_slot_arm(kvs_slot_at(x, i), x->count - i < KVS_SLOT_IOS ? x->count - i : KVS_SLOT_IOS);
+    /* One more for this call, so that nothing ends before the batch is handed over, and one for the done
+     * function. With the lock held, so that the service thread never sees a part of the new round with the
+     * rest of the old one: it may be at the end that this one follows. */
+    uint64_t word = UINT64_C(1) + x->count;
+    kvs_mutex_lock(&e->lock);
     before->word = kvs_a64_load(&x->word);
-    if (before->word & KVS_W_HELD) { /* that end may be being counted still */
-        kvs_mutex_lock(&e->lock);
-        kvs_mutex_unlock(&e->lock);
-    }
     before->first_error = kvs_a64_load(&x->first_error);
     before->marks = kvs_a32_load(&x->marks);
     before->round = x->round;
@@ -25,18 +31,8 @@ static int begin(struct kvs_xfer *x, struct before *before)
         x->round = 1;
     kvs_a64_store(&x->first_error, 0);
     kvs_a32_store(&x->marks, 0);
-    x->posted_at = kvs_now_ns();
-    x->batch.deadline_ns = e->timeout ? kvs_after(x->posted_at, e->timeout) : 0;
-    for (uint32_t i = 0; i < x->count; i++) {
-        struct kvs_rec *rec = kvs_rec_at(x, i);
-        rec->io.actual = KVS_ACTUAL_UNSET;
-        rec->io.token = kvs_slot_arm(rec->slot, rec->io.token);
-    }
-    /* One more for this call, so that nothing ends before the batch is handed over, and one for the done
-     * function. With the lock held, so that the service thread never sees the new round with the old
-     * deadline. */
-    uint64_t word = UINT64_C(1) + x->count;
-    kvs_mutex_lock(&e->lock);
+    x->posted_at = now;
+    x->batch.deadline_ns = e->timeout ? kvs_after(now, e->timeout) : 0;
     kvs_again_take(x); /* only after a submit that answered AGAIN, but completed it all the same */
     kvs_posted_link(x);
     before->reapable = kvs_reap_take(x);
@@ -57,6 +53,15 @@ static int begin(struct kvs_xfer *x, struct before *before)
     return rc;
 }
 
+/* What a refused post said: the next one has its number. */
+static void drop_text(struct kvs_rec *rec, uint32_t round)
+{
+    if (!rec->text || rec->text->round != round)
+        return;
+    free(rec->text);
+    rec->text = NULL;
+}
+
 /* The post did not happen: no completion can come any more, no done function runs. False where submit took so
  * long to refuse it that it has ended TIMEOUT meanwhile: then it did happen. */
 static bool take_back(struct kvs_xfer *x, const struct before *before)
@@ -71,9 +76,10 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
     if (ended)
         return false;
     for (uint32_t i = 0; i < x->count; i++) {
-        struct kvs_rec *rec = kvs_rec_at(x, i);
-        if (kvs_slot_disarm(rec->slot, rec->io.token))
-            open++;
+        if (!kvs_rec_disarm(x, i))
+            continue;
+        kvs_rec_renew(kvs_rec_at(x, i));
+        open++;
     }
     if (open != x->count)
         kvs_slab_violation(e->slab, "submit answered an error, but had completed %u of %u ios",
@@ -85,16 +91,18 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
     while (!kvs_a64_cas(&x->word, &seen, next));
     while (kvs_a64_load(&x->word) & KVS_W_COUNT)
         kvs_yield();
+    for (uint32_t i = 0; kvs_a32_load(&x->texts) && i < x->count; i++)
+        drop_text(kvs_rec_at(x, i), x->round);
+    kvs_mutex_lock(&e->lock);
     x->round = before->round;
     kvs_a64_store(&x->first_error, before->first_error);
     kvs_a32_store(&x->marks, before->marks);
     kvs_a64_store(&x->word, before->word);
     if (before->reapable) {
-        kvs_mutex_lock(&e->lock);
         kvs_reap_add(x);
         kvs_progress_ended_locked(e);
-        kvs_mutex_unlock(&e->lock);
     }
+    kvs_mutex_unlock(&e->lock);
     return true;
 }
 

@@ -7,7 +7,7 @@
 
 /* Where the parts of the allocation are, in bytes from its start. */
 struct layout {
-    size_t align, mems, user, batch_priv, io_priv, io_step, keys, bounce, total;
+    size_t align, slots, mems, user, batch_priv, io_priv, io_step, keys, bounce, total;
 };
 
 /* Adds n things of `size` to the end, aligned; false where that overflows. */
@@ -28,24 +28,32 @@ static bool lay_out(const struct kvs_prep *p, struct layout *l)
     l->align = priv_align > 64 ? priv_align : 64;
     l->io_step = (be->io_priv + priv_align - 1) & ~(priv_align - 1);
     return part(&end, 64, p->count, sizeof(struct kvs_rec), &recs) &&
+           part(&end, sizeof(void *), kvs_slots_for(p->count), sizeof(void *), &l->slots) &&
            part(&end, sizeof(void *), p->nmems, sizeof(void *), &l->mems) &&
            part(&end, sizeof(uint64_t), kvs_prep_bounces(p) ? p->count : 0, sizeof(uint64_t), &l->user) &&
            part(&end, priv_align, 1, be->batch_priv, &l->batch_priv) &&
            part(&end, priv_align, p->count, l->io_step, &l->io_priv) &&
            part(&end, 1, p->key_bytes, 1, &l->keys) &&
            part(&end, KVS_BOUNCE_ALIGN, p->bounce_bytes, 1, &l->bounce) &&
-           part(&end, l->align, 0, 0, &l->total) && l->total <= PTRDIFF_MAX;
+           part(&end, 1, l->align - 1, 1, &l->total) && (l->total = end) <= PTRDIFF_MAX;
 }
 
-/* A record's own slot, and what releasing looks at. */
-static void set_slot(void *arg, uint32_t i, struct kvs_slot *slot, uint64_t token)
+/* The slot of the next records: with it, those are part of the transfer. */
+static void set_slot(void *arg, uint32_t i, struct kvs_slot *slot, uint32_t number)
 {
-    struct kvs_rec *rec = (struct kvs_rec *)arg + i;
-    rec->io.token = token;
-    rec->io.priv = NULL;
-    rec->slot = slot;
-    rec->text = NULL;
-    slot->io = &rec->io;
+    struct kvs_prep *p = arg;
+    struct kvs_xfer *x = p->x;
+    uint32_t from = x->count, to = p->count - from > KVS_SLOT_IOS ? from + KVS_SLOT_IOS : p->count;
+    (void)i;
+    x->slots[from / KVS_SLOT_IOS] = slot;
+    slot->ios = &x->recs[from].io;
+    for (uint32_t k = from; k < to; k++) {
+        struct kvs_rec *rec = &x->recs[k];
+        rec->io.token = kvs_slot_token(slot, number, k - from);
+        rec->io.priv = p->io_priv ? p->io_priv + k * p->io_step : NULL;
+        rec->text = NULL;
+    }
+    x->count = to;
 }
 
 /* An empty transfer with all its pointers set, and no records yet. */
@@ -55,15 +63,20 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
     struct layout l;
     if (!lay_out(p, &l))
         return NULL;
-    struct kvs_xfer *x = aligned_alloc(l.align, l.total);
-    if (!x)
+    /* Aligned by hand: blocks of this size are then taken from memory that the process has, and not from new
+     * pages each time. */
+    char *block = malloc(l.total);
+    if (!block)
         return NULL;
-    char *base = (char *)x;
+    char *base = block + (-(uintptr_t)block & (l.align - 1));
+    struct kvs_xfer *x = (struct kvs_xfer *)(void *)base;
     memset(x, 0, KVS_XFER_HEAD);
     memset(base + l.mems, 0, l.keys - l.mems);
     x->magic = KVS_XFER_MAGIC;
+    x->block = block;
     x->engine = p->e;
     x->recs = (struct kvs_rec *)(base + KVS_XFER_HEAD);
+    x->slots = (struct kvs_slot **)(base + l.slots);
     x->mems = (struct kvs_mem **)(base + l.mems);
     x->done = p->req->done;
     x->done_arg = p->req->arg;
@@ -87,21 +100,15 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
     return x;
 }
 
-/* Slots for the records [x->count, to), which are then part of the transfer. */
+/* Slots for the records [x->count, to). */
 static int take_slots(struct kvs_prep *p, uint32_t to)
 {
-    struct kvs_xfer *x = p->x;
-    uint32_t from = x->count;
-    if (!kvs_slab_take(p->e->slab, to - from, set_slot, &x->recs[from]))
-        return kvs_err_set(p->err, KVS_NO_MEMORY, "no memory for the completions of %u descriptors",
-                           p->count);
-    for (uint32_t i = from; p->io_priv && i < to; i++)
-        x->recs[i].io.priv = p->io_priv + i * p->io_step;
-    x->count = to;
-    return KVS_OK;
+    if (kvs_slab_take(p->e->slab, kvs_slots_for(to - p->x->count), set_slot, p))
+        return KVS_OK;
+    return kvs_err_set(p->err, KVS_NO_MEMORY, "no memory for the completions of %u descriptors", p->count);
 }
 
-/* Too much was asked for; what is wrong with a descriptor comes first. */
+/* What is wrong with a descriptor, or else too much was asked for. */
 static int no_memory(struct kvs_prep *p)
 {
     int rc = kvs_prep_resolve(p, 0, p->count);
@@ -112,16 +119,16 @@ static int no_memory(struct kvs_prep *p)
                        p->count, p->key_bytes, p->bounce_bytes);
 }
 
-#define AT_ONCE 64u /* records that are made and then filled, still in the processor's cache */
+#define AT_ONCE                                                                                              \
+    (4 * KVS_SLOT_IOS) /* records that are made and then filled, still in the processor's cache              \
+                        */
 
 /* All in one hold of the lock, so that no registration goes in between. */
 static int fill(struct kvs_prep *p)
 {
     kvs_mutex_lock(&p->e->mem_lock);
     int rc = KVS_OK;
-    if (!kvs_prep_measure(p))
-        rc = kvs_prep_resolve(p, 0, p->count);
-    if (rc == KVS_OK && (p->x = allocate(p)) == NULL)
+    if (!kvs_prep_measure(p) || (p->x = allocate(p)) == NULL)
         rc = no_memory(p);
     for (uint32_t from = 0, to; rc == KVS_OK && from < p->count; from = to) {
         to = p->count - from > AT_ONCE ? from + AT_ONCE : p->count;

@@ -72,12 +72,12 @@ void kvs_xfer_stop(struct kvs_xfer *x, int status, const char *why)
         kvs_progress_kick(e);
 }
 
-static bool has_open_io(const struct kvs_xfer *x)
+static uint32_t open_ios(const struct kvs_xfer *x)
 {
-    for (uint32_t i = 0; i < x->count; i++)
-        if (kvs_slot_armed(kvs_rec_at(x, i)->slot))
-            return true;
-    return false;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < x->count; i += KVS_SLOT_IOS)
+        n += kvs_slot_open(kvs_slot_at(x, i));
+    return n;
 }
 
 /* What has become of a transfer whose grace is over. */
@@ -87,7 +87,8 @@ enum over { OVER_BY_ITSELF, OVER_SOON, OVER_HELD, OVER_HELD_DONE };
  * this moment. OVER_HELD_DONE: its done function is now to be run here. */
 static enum over end_held(struct kvs_xfer *x)
 {
-    if (!has_open_io(x)) /* what the count says is a call that has it in hand */
+    uint32_t open = open_ios(x);
+    if (open == 0) /* what the count says is a call that has it in hand */
         return OVER_BY_ITSELF;
     uint64_t seen = kvs_a64_load(&x->word), next;
     do {
@@ -109,8 +110,7 @@ static enum over end_held(struct kvs_xfer *x)
     kvs_log(KVS_LOG_WARN, x->engine->be->name,
             "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
             "%s held",
-            x->count, (uint32_t)(next & KVS_W_COUNT) - (next & KVS_W_STARTED ? 1 : 0),
-            x->user ? "buffers of the SDK are" : "their memory is");
+            x->count, open, x->user ? "buffers of the SDK are" : "their memory is");
     if (x->reap && !(seen & KVS_W_ABANDONED))
         kvs_reap_add(x);
     if (seen & KVS_W_TELL)

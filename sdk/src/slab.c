@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SLOTS 4096u
-#define CHUNKS      (1u << (KVS_TOKEN_SLOT_BITS - 12))
-
-struct chunk {
-    struct kvs_slab *slab;
-    struct kvs_slot slots[CHUNK_SLOTS];
-};
-
 struct kvs_slab {
     const struct kvs_backend *backend;
     struct kvs_slab *next; /* guarded by KVS_LOCK_SLAB */
@@ -24,7 +16,7 @@ struct kvs_slab {
 
 /* Process-wide, since a completion names nothing but its token, at any time. A chunk, once there, stays;
  * written under KVS_LOCK_SLAB, read without. */
-static _Atomic(struct chunk *) chunks[CHUNKS];
+struct kvs_slot_chunk *_Atomic kvs_slot_chunks[KVS_SLOT_CHUNKS];
 static uint32_t chunk_count;   /* guarded by KVS_LOCK_SLAB */
 static struct kvs_slab *slabs; /* guarded by KVS_LOCK_SLAB */
 
@@ -59,18 +51,11 @@ const struct kvs_backend *kvs_slab_backend(const struct kvs_slab *slab)
     return slab->backend;
 }
 
-static struct kvs_slot *slot_at(uint32_t number, struct chunk **in)
-{
-    struct chunk *c = atomic_load_explicit(&chunks[number / CHUNK_SLOTS], memory_order_acquire);
-    *in = c;
-    return c ? &c->slots[number % CHUNK_SLOTS] : NULL;
-}
-
-/* A free slot is not armed, so that nobody looks at its io: there stands the number of the next one. The
- * slab's lock held. */
+/* Nothing of a free slot is armed, so that nobody looks for its ios: there stands the number of the next one.
+ * The slab's lock held. */
 static void push_free(struct kvs_slab *slab, uint32_t number, struct kvs_slot *slot)
 {
-    slot->io = (struct kvs_io *)(uintptr_t)slab->free_first;
+    slot->ios = (struct kvs_io *)(uintptr_t)slab->free_first;
     slab->free_first = number;
     slab->free_count++;
 }
@@ -78,38 +63,37 @@ static void push_free(struct kvs_slab *slab, uint32_t number, struct kvs_slot *s
 /* One more chunk of free slots; with the slab's lock held. */
 static bool grow(struct kvs_slab *slab)
 {
-    struct chunk *c = calloc(1, sizeof *c);
+    struct kvs_slot_chunk *c = calloc(1, sizeof *c);
     if (!c)
         return false;
     c->slab = slab;
     kvs_proclock_take(KVS_LOCK_SLAB);
     uint32_t at = chunk_count;
-    if (at < CHUNKS) {
+    if (at < KVS_SLOT_CHUNKS) {
         chunk_count++;
-        atomic_store_explicit(&chunks[at], c, memory_order_release);
+        atomic_store_explicit(&kvs_slot_chunks[at], c, memory_order_release);
     }
     kvs_proclock_drop(KVS_LOCK_SLAB);
-    if (at >= CHUNKS) {
+    if (at >= KVS_SLOT_CHUNKS) {
         free(c);
         return false;
     }
-    for (uint32_t i = CHUNK_SLOTS; i-- > 0;) /* the lowest is taken first */
-        push_free(slab, at * CHUNK_SLOTS + i, &c->slots[i]);
+    for (uint32_t i = KVS_CHUNK_SLOTS; i-- > 0;) /* the lowest is taken first */
+        push_free(slab, at * KVS_CHUNK_SLOTS + i, &c->slots[i]);
     return true;
 }
 
 bool kvs_slab_take(struct kvs_slab *slab, uint32_t n,
-                   void (*each)(void *arg, uint32_t i, struct kvs_slot *, uint64_t), void *arg)
+                   void (*each)(void *arg, uint32_t i, struct kvs_slot *, uint32_t), void *arg)
 {
     kvs_mutex_lock(&slab->lock);
     bool enough = true;
     while (enough && slab->free_count < n)
         enough = grow(slab);
     for (uint32_t i = 0; enough && i < n; i++) {
-        struct chunk *c;
         uint32_t number = slab->free_first;
-        struct kvs_slot *slot = slot_at(number, &c);
-        slab->free_first = (uint32_t)(uintptr_t)slot->io;
+        struct kvs_slot *slot = kvs_slot_numbered(number);
+        slab->free_first = (uint32_t)(uintptr_t)slot->ios;
         slab->free_count--;
         each(arg, i, slot, number);
     }
@@ -129,29 +113,8 @@ void kvs_slab_unlock(struct kvs_slab *slab)
 
 void kvs_slab_give(struct kvs_slab *slab, uint64_t token)
 {
-    struct chunk *c;
     uint32_t number = KVS_TOKEN_SLOT(token);
-    push_free(slab, number, slot_at(number, &c));
-}
-
-struct kvs_slot *kvs_slot_of(uint64_t token, struct kvs_slab **slab)
-{
-    struct chunk *c;
-    struct kvs_slot *slot = slot_at(KVS_TOKEN_SLOT(token), &c);
-    *slab = c ? c->slab : NULL;
-    return slot;
-}
-
-bool kvs_slot_disarm(struct kvs_slot *slot, uint64_t token)
-{
-    uint64_t gen = token >> KVS_TOKEN_SLOT_BITS;
-    uint64_t seen = gen << 1 | 1;
-    return gen != 0 && kvs_a64_cas(&slot->state, &seen, gen << 1);
-}
-
-bool kvs_slot_armed(const struct kvs_slot *slot)
-{
-    return kvs_a64_load(&slot->state) & 1;
+    push_free(slab, number, kvs_slot_numbered(number));
 }
 
 /* Of nobody that is known: of completions that name no io. Process-wide, as the slots are. */

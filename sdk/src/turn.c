@@ -18,7 +18,30 @@ static _Thread_local struct {
     bool theirs;
     struct kvs_queue done, posts, frees;
     struct kvs_frame *frames;
+    struct kvs_submits submits;
 } turn;
+
+struct kvs_submits kvs_turn_submit_begin(const struct kvs_xfer *x)
+{
+    struct kvs_submits outer = turn.submits;
+    turn.submits = (struct kvs_submits){x, 0};
+    return outer;
+}
+
+uint32_t kvs_turn_submit_end(struct kvs_submits outer)
+{
+    uint32_t ended = turn.submits.ended;
+    turn.submits = outer;
+    return ended;
+}
+
+bool kvs_turn_submits(const struct kvs_xfer *x)
+{
+    if (turn.submits.x != x)
+        return false;
+    turn.submits.ended++;
+    return true;
+}
 
 void kvs_turn_begin(void)
 {

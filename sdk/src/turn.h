@@ -5,8 +5,21 @@
 
 #include <kvslot/kvslot.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct kvs_xfer;
+
+/* Whose batch this thread is handing to a backend, and how many of its ios have been settled on this thread
+ * meanwhile: they are taken from its count in one go. */
+struct kvs_submits {
+    const struct kvs_xfer *x;
+    uint32_t ended;
+};
+/* Around submit; begin answers what end puts back. */
+struct kvs_submits kvs_turn_submit_begin(const struct kvs_xfer *x);
+uint32_t kvs_turn_submit_end(struct kvs_submits outer);
+/* Counts one that was settled, if this thread is inside the submit of its batch; else false. */
+bool kvs_turn_submits(const struct kvs_xfer *x);
 
 /* Done functions and posts that come up between begin and the outermost end run at that end, one after the
  * other. */

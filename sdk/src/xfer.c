@@ -40,12 +40,12 @@ void kvs_posted_unlink(struct kvs_xfer *x)
 
 static void free_memory(struct kvs_xfer *x)
 {
-    for (uint32_t i = 0; i < x->count; i++)
+    for (uint32_t i = 0; kvs_a32_load(&x->texts) && i < x->count; i++)
         free(kvs_rec_at(x, i)->text);
     free(x->owned);
     x->magic = KVS_DEAD_MAGIC;
     kvs_handle_remove(x);
-    kvs_handle_free(x, KVS_XFER_HEAD + x->count * sizeof(struct kvs_rec));
+    kvs_handle_free(x, KVS_XFER_HEAD + x->count * sizeof(struct kvs_rec), x->block);
 }
 
 void kvs_xfer_unprep(struct kvs_xfer *x)
@@ -82,7 +82,7 @@ void kvs_xfer_free(struct kvs_xfer *x)
     if (x->reg)
         kvs_mem_end(e, x->reg);
     kvs_slab_lock(e->slab);
-    for (uint32_t i = 0; i < x->count; i++)
+    for (uint32_t i = 0; i < x->count; i += KVS_SLOT_IOS)
         kvs_slab_give(e->slab, kvs_rec_at(x, i)->io.token);
     kvs_slab_unlock(e->slab);
     kvs_mutex_lock(&e->lock);
@@ -150,7 +150,7 @@ int kvs_io_status(const struct kvs_xfer *x, const struct kvs_rec *rec, bool *own
         return KVS_NOT_POSTED;
     for (;;) {
         uint64_t word = kvs_a64_load(&x->word);
-        bool open = kvs_slot_armed(rec->slot);
+        bool open = kvs_rec_armed(x, rec->io.index);
         *own = kvs_a32_load(&rec->round) == x->round;
         if (*own)
             return rec->status;

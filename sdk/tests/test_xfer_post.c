@@ -306,6 +306,35 @@ static void test_refused_and_completed(void **state)
     kvs_set_log(NULL, NULL, -1);
 }
 
+static int explain_and_refuse(struct kvs_batch *batch)
+{
+    hand.host->io_error(kvs_batch_io(batch, 0), "what the refused post said");
+    return KVS_FULL;
+}
+
+/* What was said of an io before its post was refused is not said of the next post. KVS-REQ-116 KVS-REQ-127 */
+static void test_refused_says_no_more(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_xfer *x = prep(e, KVS_WRITE, 2, memory, 16);
+    for (int round = 0; round < 3; round++) {
+        hand.on_submit = explain_and_refuse;
+        expect_rc(kvs_xfer_post(x), KVS_FULL);
+        hand.on_submit = NULL;
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        hand_end(hand_batch(0), 0, KVS_FULL);
+        hand_end(hand_batch(0), 1, KVS_OK);
+        hand.taken = 0;
+        expect_rc(kvs_xfer_check(x), KVS_FULL);
+        assert_string_equal(text_of(x, 0), kvs_status_text(KVS_FULL));
+        assert_string_equal(kvs_xfer_error(x), kvs_status_text(KVS_FULL));
+    }
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 /* All ios go in one call. KVS-REQ-104 */
 static void test_one_submit(void **state)
 {
@@ -347,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_full_queue),
         cmocka_unit_test(test_refused_with_no_status),
         cmocka_unit_test(test_refused_and_completed),
+        cmocka_unit_test(test_refused_says_no_more),
         EACH_ASYNC_MODEL(test_one_submit),
         cmocka_unit_test(test_ended_in_post),
     };
