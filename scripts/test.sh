@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # test.sh                builds with and without sanitizers and runs every test
-# test.sh --full PART    runs a long part: tsan, valgrind, mutants, explore, wheels, selftest
+# test.sh --full PART    runs a long part: tsan, valgrind, mutants, explore, wheels, selftest, faults
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-parts='tsan valgrind mutants explore wheels selftest'
+parts='tsan valgrind mutants explore wheels selftest faults'
 usage="usage: scripts/test.sh [--full PART], PART one of: $parts"
 part=
 case ${1-} in
@@ -118,6 +118,12 @@ selftest)
   # A crash is to stay a crash, and what a rogue leaks is its own affair.
   ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0 \
     build/asan/bin/kvslot conform --self-test --jobs "$jobs" --timeout-multiplier 3
+  ;;
+faults)
+  need "${build_packages[@]}" g++ git libcmocka-dev
+  build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
+  say "Killing processes that write, 200 times"
+  KVSLOT_TEST_KILLS=200 ctest --test-dir build/asan -R '^lmdb.faults$' --no-tests=error --output-on-failure
   ;;
 wheels)
   need "${build_packages[@]}" g++ git libcmocka-dev python3 python3-pip
