@@ -231,7 +231,11 @@ static int open_all(struct env *env, struct env_text *text)
     int status = mark_open(env->path, &env->config, &env->unclean, text);
     if (status != KVS_OK)
         return status;
+    struct stat st;
+    bool made = !path_data(env->path, &st);
     int rc = open_mdb(env, map_first(&env->config));
+    if (rc == 0 && made && env->config.sync != SYNC_NONE)
+        rc = path_sync(env->path); /* LMDB flushes what is in its file, but not that there is one */
     if (rc != 0)
         return open_failed(env, rc, text);
     status = identify(env, text);

@@ -92,6 +92,29 @@ int path_reserve_lock(const char *path, size_t bytes, mode_t mode)
     return rc;
 }
 
+static int sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    int rc = fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that has no need of it */
+    close(fd);
+    return rc;
+}
+
+int path_sync(const char *path)
+{
+    char *above;
+    int rc = sync_folder(path);
+    if (rc != 0)
+        return rc;
+    if (asprintf(&above, "%s/..", path) < 0)
+        return ENOMEM;
+    rc = sync_folder(above);
+    free(above);
+    return rc == EACCES ? 0 : rc; /* then it was there before us */
+}
+
 bool path_mapped(const struct stat *file)
 {
     bool found = false;

@@ -14,6 +14,9 @@
 int path_prepare(const char *path, bool create, struct env_text *text);
 /* What stat says of the environment's data file in that folder; false: there is none yet. */
 bool path_data(const char *path, struct stat *out);
+/* Sees to it that a file which was just made in that folder, and the folder itself, are found after a crash.
+ * An errno or 0. */
+int path_sync(const char *path);
 /* Whether this process has that file mapped. What the kernel does not tell is no. */
 bool path_mapped(const struct stat *file);
 /* The name of a file system over which LMDB's locks do not work, if path is on one; else NULL. `look` is

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <kvslot/types.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -17,13 +18,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool stop, stopped, only_meta, short_writes;
-static int flushes, failing_flush, flush_error, write_error, allocation_error;
+static int flushes, folders, failing_flush, flush_error, write_error, allocation_error;
 
 void disk_mend(void)
 {
     pthread_mutex_lock(&lock);
     stop = stopped = only_meta = short_writes = false;
-    flushes = failing_flush = flush_error = write_error = allocation_error = 0;
+    flushes = folders = failing_flush = flush_error = write_error = allocation_error = 0;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
@@ -56,6 +57,14 @@ int disk_flushes(void)
 {
     pthread_mutex_lock(&lock);
     int n = flushes;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+int disk_folders(void)
+{
+    pthread_mutex_lock(&lock);
+    int n = folders;
     pthread_mutex_unlock(&lock);
     return n;
 }
@@ -119,6 +128,17 @@ KVS_EXPORT int fdatasync(int fd)
     pthread_mutex_unlock(&lock);
     errno = err;
     return err != 0 ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+KVS_EXPORT int fsync(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        pthread_mutex_lock(&lock);
+        folders++;
+        pthread_mutex_unlock(&lock);
+    }
+    return (int)syscall(SYS_fsync, fd);
 }
 
 KVS_EXPORT ssize_t pwrite(int fd, const void *bytes, size_t len, off_t at)

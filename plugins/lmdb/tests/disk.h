@@ -15,7 +15,9 @@ void disk_stopped(void);
 void disk_go(void);
 /* How many commits have had their pages flushed, or tried, since disk_mend. */
 int disk_flushes(void);
-/* The n-th of these (from 1) fails with `err`. */
+/* How many folders were flushed since. */
+int disk_folders(void);
+/* The n-th of these flushes of pages (from 1) fails with `err`. */
 void disk_fail_flush(int n, int err);
 /* Writes to files fail with `err`; of `only_meta` those of the page that makes a commit count. */
 void disk_fail_writes(int err, bool only_meta);

@@ -303,6 +303,19 @@ static void test_done_waits(void **state)
     sem_destroy(&written);
 }
 
+/* KVS-REQ-388: a file that was just made is found again after a crash: its folder, and the one above, are
+ * flushed, too */
+static void test_made_durable(void **state)
+{
+    (void)state;
+    char folder[600];
+    snprintf(folder, sizeof(folder), "%s/made", fresh_folder());
+    close_engine(open_synced(folder, ""));
+    assert_int_equal(disk_folders(), 2);
+    close_engine(open_synced(folder, "")); /* it was there */
+    assert_int_equal(disk_folders(), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup(test_opened_again, set_up),
         cmocka_unit_test_setup(test_late, set_up),
         cmocka_unit_test_setup(test_done_waits, set_up),
+        cmocka_unit_test_setup(test_made_durable, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
