@@ -1,42 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lmdb: paths, one environment in several engines, opening what is none, closing under load, fork. */
-#include "../../../sdk/tests/quiet.h"
+/* lmdb: paths, one environment in several engines, opening what is none, closing under load. */
 #include "util.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-/* How many times the process has the file mapped; *bytes: how much of it, all told. */
-static int mapped(const char *folder, size_t *bytes)
-{
-    char line[4096], file[1024], real[4096];
-    size_t from, to;
-    int n = 0;
-    *bytes = 0;
-    snprintf(file, sizeof(file), "%s/data.mdb", folder);
-    assert_non_null(realpath(file, real));
-    FILE *maps = fopen("/proc/self/maps", "r");
-    assert_non_null(maps);
-    while (fgets(line, sizeof(line), maps) != NULL) {
-        if (strstr(line, real) == NULL)
-            continue;
-        assert_int_equal(sscanf(line, "%zx-%zx", &from, &to), 2);
-        *bytes += to - from;
-        n++;
-    }
-    fclose(maps);
-    return n;
-}
-
-static int times_mapped(const char *folder)
-{
-    size_t bytes;
-    return mapped(folder, &bytes);
-}
 
 /* KVS-REQ-387: by whatever path, a file is open once; closing one engine does not hurt the other (BAD_RSLOT)
  */
@@ -290,49 +260,6 @@ static void test_close_under_load(void **state)
     assert_int_equal(times_mapped(folder), 0);
 }
 
-static int child_uses(kvs_engine *inherited, const char *folder)
-{
-    kvs_engine *mine;
-    char target[700], back[2];
-    snprintf(target, sizeof(target), "lmdb:%s?sync=none", folder);
-    int maps = times_mapped(folder);
-    bool ok = put_text(inherited, "k", "x", 1) == KVS_NOT_ALLOWED;
-    ok = ok && kvs_engine_open(target, NULL, 0, &mine, NULL) == KVS_OK;
-    ok = ok && times_mapped(folder) == maps + 1; /* its own beside the inherited one */
-    ok = ok && get_text(mine, "k", back, 1) == KVS_OK && put_text(mine, "c", "c", 1) == KVS_OK;
-    ok = ok && kvs_engine_close(mine, WAIT, NULL) == KVS_OK;
-    return ok && kvs_engine_close(inherited, WAIT, NULL) == KVS_OK ? 0 : 1;
-}
-
-/* KVS-REQ-459 KVS-REQ-460: a child opens anew, and leaves the parent's alone. At the fork the environment is
- * open, but no worker runs: ThreadSanitizer cannot follow a child that has lost threads. */
-static void test_fork(void **state)
-{
-    (void)state;
-    char folder[600], back[2] = "";
-    snprintf(folder, sizeof(folder), "%s", fresh_folder());
-    kvs_engine *engine = open_at(folder, "");
-    assert_int_equal(put_text(engine, "k", "p", 1), KVS_OK);
-    close_engine(engine);
-    static kvs_engine *volatile inherited; /* a child leaves its memory alone: valgrind is to find it there */
-    for (int i = 0; i < 3; i++) {
-        engine = open_at(folder, "");
-        inherited = engine;
-        let_others_sleep();
-        pid_t child = fork();
-        if (child == 0)
-            _exit(child_uses(inherited, folder));
-        int wstatus;
-        assert_int_equal(waitpid(child, &wstatus, 0), child);
-        assert_true(WIFEXITED(wstatus));
-        assert_int_equal(WEXITSTATUS(wstatus), 0);
-        assert_int_equal(get_text(engine, "c", back, 1), KVS_OK);
-        assert_int_equal(kvs_remove(engine, "c", 1, NULL), KVS_OK);
-        assert_int_equal(put_text(engine, "k", "p", 1), KVS_OK);
-        close_engine(engine);
-    }
-}
-
 /* The default, with every write on the disk. */
 static void test_sync(void **state)
 {
@@ -363,59 +290,10 @@ static void test_lock_file_has_its_blocks(void **state)
     assert_true((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size);
 }
 
-/* Takes the writer's lock of an environment, and keeps it until it is killed. */
-static pid_t lock_elsewhere(const char *folder)
-{
-    int ready[2];
-    char byte = 0;
-    assert_int_equal(pipe(ready), 0);
-    let_others_sleep();
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        MDB_env *mdb;
-        MDB_txn *txn;
-        if (mdb_env_create(&mdb) != 0 || mdb_env_open(mdb, folder, 0, 0600) != 0 ||
-            mdb_txn_begin(mdb, NULL, 0, &txn) != 0 || write(ready[1], "", 1) != 1)
-            _exit(1);
-        for (;;)
-            pause();
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    return pid;
-}
-
-/* KVS-REQ-384 KVS-REQ-387: a write that waits for another process keeps no engine from being opened */
-static void test_open_beside_a_waiting_write(void **state)
-{
-    (void)state;
-    char folder[600], space[1] = "v", back;
-    snprintf(folder, sizeof(folder), "%s", fresh_folder());
-    close_engine(open_at(folder, ""));
-    pid_t other = lock_elsewhere(folder);
-    kvs_engine *first = open_at(folder, "&timeout=1m");
-    struct kvs_key key = {"k", 1};
-    kvs_xfer *x = prep_batch(first, KVS_WRITE, &key, 1, space, 1, NULL, NULL);
-    assert_int_equal(kvs_xfer_post(x), KVS_IN_PROG);
-    assert_int_equal(kvs_xfer_wait(x, KVS_MS(100)), KVS_IN_PROG);
-    kvs_engine *second = open_at(folder, "");
-    assert_int_equal(get_text(second, "k", &back, 1), KVS_NOT_FOUND);
-    assert_int_equal(kvs_xfer_check(x), KVS_IN_PROG);
-    assert_int_equal(kill(other, SIGKILL), 0);
-    assert_int_equal(waitpid(other, NULL, 0), other);
-    assert_int_equal(kvs_xfer_wait(x, WAIT), KVS_OK);
-    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
-    close_engine(second);
-    close_engine(first);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lock_file_has_its_blocks),
-        cmocka_unit_test(test_open_beside_a_waiting_write),
         cmocka_unit_test(test_one_environment),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_made_again),
@@ -425,7 +303,6 @@ int main(void)
         cmocka_unit_test(test_no_environment),
         cmocka_unit_test(test_other_flags),
         cmocka_unit_test(test_close_under_load),
-        cmocka_unit_test(test_fork),
         cmocka_unit_test(test_sync),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

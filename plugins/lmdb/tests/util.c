@@ -84,3 +84,30 @@ int run_self(const char *what, const char *folder)
     assert_true(WIFEXITED(wstatus));
     return WEXITSTATUS(wstatus);
 }
+
+int mapped(const char *folder, size_t *bytes)
+{
+    char line[4096], file[1024], real[4096];
+    size_t from, to;
+    int n = 0;
+    *bytes = 0;
+    snprintf(file, sizeof(file), "%s/data.mdb", folder);
+    assert_non_null(realpath(file, real));
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps) != NULL) {
+        if (strstr(line, real) == NULL)
+            continue;
+        assert_int_equal(sscanf(line, "%zx-%zx", &from, &to), 2);
+        *bytes += to - from;
+        n++;
+    }
+    fclose(maps);
+    return n;
+}
+
+int times_mapped(const char *folder)
+{
+    size_t bytes;
+    return mapped(folder, &bytes);
+}

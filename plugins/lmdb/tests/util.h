@@ -31,6 +31,9 @@ kvs_xfer *prep_batch(kvs_engine *engine, uint32_t op, const struct kvs_key *keys
                      size_t len, kvs_done_fn done, void *arg);
 /* Runs this program again with these arguments and waits; its exit code. */
 int run_self(const char *what, const char *folder);
+/* How many times the process has the data file mapped; *bytes: how much of it, all told. */
+int mapped(const char *folder, size_t *bytes);
+int times_mapped(const char *folder);
 /* Set by main: argv[0]. */
 extern const char *self;
 
