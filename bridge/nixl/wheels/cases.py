@@ -5,6 +5,7 @@ Each case prints a line. The first that fails ends the program, with exit code 1
 """
 import gc
 import glob
+import importlib.metadata
 import os
 import shutil
 import sys
@@ -13,6 +14,8 @@ import traceback
 
 import numpy as np
 
+import capi
+import vtable
 from agent import Agent, Refused, done
 
 BACKEND = sys.argv[1]
@@ -20,11 +23,15 @@ BLOCK = 4096
 CASES = []
 
 
-def case(*only):
-    """Registers a case; with names of backends, for these alone."""
+def release():
+    return tuple(int(part) for part in importlib.metadata.version("nixl-cu12").split(".")[:2])
+
+
+def case(*only, since=(1, 0)):
+    """Registers a case; with names of backends, for these alone; for releases from the one that brought what it takes."""
 
     def add(function):
-        if not only or BACKEND in only:
+        if (not only or BACKEND in only) and release() >= since:
             CASES.append(function)
         return function
 
@@ -68,6 +75,11 @@ def table(name):
         is_equal(options[option], value, option)
     for segments in agent.nixl.get_plugin_mem_types(BACKEND), agent.nixl.get_backend_mem_types(BACKEND):
         is_equal(sorted(segments), ["DRAM_SEG", "OBJ_SEG"], "segments")
+
+
+@case()
+def virtual_functions(_name):
+    vtable.check()
 
 
 @case()
@@ -181,6 +193,22 @@ def prepared_lists(name):
     same(data, back)
     for side in mine, theirs:
         nixl.release_dlist_handle(side)
+
+
+@case(since=(1, 5))
+def custom_keys(name):
+    """One DRAM registration cut into 64, each piece with a key of its own; the C functions alone can say so."""
+    agent = capi.Agent(BACKEND, store(name))
+    data, back = blocks(64), np.zeros((64, BLOCK), np.uint8)
+    keys = [b"custom %d \xff" % i for i in range(64)]
+    agent.register(data)
+    agent.register(back)
+    is_equal(agent.run("READ", back, keys), False, "READ of absent keys")
+    is_equal(agent.run("WRITE", data, keys), True, "WRITE")
+    is_equal(agent.run("READ", back[::-1], keys[::-1]), True, "READ")
+    same(data, back)
+    is_equal(agent.run("WRITE", data, keys[1:]), False, "WRITE with a key too few")
+    agent.end()
 
 
 @case()
