@@ -74,6 +74,7 @@ class Engine final : public abi::BackendEngine
     int resolve(const abi::MetaList &list, const abi::MetaDesc &desc, const char *side, Registration *&found,
                 kvs_error *err) const;
     bool is_dead(abi::MemType type, std::uint64_t dev_id) const;
+    abi::Status enter(std::unique_ptr<Request> made, abi::BackendReq *&req) const;
     abi::Status refuse(const char *call, int rc, const kvs_error &err) const;
 
     abi::Status ended(Request &r, int rc) const;

@@ -14,12 +14,12 @@ namespace
 
 constexpr std::uint64_t enough = 16; /* transfers, before which there is nothing to go by */
 
-/* Hours at most: the last place of a histogram has no end. */
+/* Days at most: the last place of a histogram has no end, and lengths are whatever the host says. */
 std::chrono::microseconds scaled(std::uint64_t ns, double factor)
 {
-    ns = std::min(ns, KVS_SEC(3600));
-    return std::chrono::microseconds(
-        static_cast<std::int64_t>(static_cast<double>(ns) * factor / 1000.0 + 0.5));
+    constexpr double most_us = 30.0 * 24 * 3600 * 1e6;
+    double us = static_cast<double>(std::min(ns, KVS_SEC(3600))) * factor / 1000.0 + 0.5;
+    return std::chrono::microseconds(static_cast<std::int64_t>(std::min(us, most_us)));
 }
 
 } // namespace

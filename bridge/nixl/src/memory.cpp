@@ -40,6 +40,9 @@ abi::Status Engine::registerMem(const abi::BlobDesc &desc, const abi::MemType &t
         kvs_mem *mem = made->mem;
         try {
             std::unique_lock hold(lock_);
+            /* So that giving it up cannot fail for want of memory. */
+            if (dead_.capacity() <= registrations_.size())
+                dead_.reserve(2 * registrations_.size() + 8);
             out = registrations_.add(std::move(made));
         } catch (...) {
             kvs_mem_deregister(engine_, mem, nullptr);

@@ -46,8 +46,8 @@ struct Request final : abi::BackendReq {
     bool releasing = false;
     /* A release was answered REPOST_ACTIVE: the next is the last. Guarded by the engine's lock. */
     bool asked = false;
-    /* The log has been told how the last post ended. Of whoever makes calls on the request. */
-    bool told = false;
+    /* The log has been told how the last post ended. */
+    std::atomic<bool> told = false;
 };
 
 /* Owns what it holds. Guarded by the engine's lock: shared to look up, exclusive to change. */

@@ -115,6 +115,28 @@ int Engine::sides(const abi::MetaList &local, const abi::MetaList &remote, bool 
     return rc;
 }
 
+/* Makes what is prepared known by its pointer, unless memory of it was deregistered meanwhile. */
+abi::Status Engine::enter(std::unique_ptr<Request> made, abi::BackendReq *&req) const
+{
+    kvs_xfer *xfer = made->xfer;
+    bool gone = false;
+    try {
+        std::unique_lock hold(lock_);
+        for (const Registration *r : made->memory)
+            gone = gone || r->dead;
+        if (!gone)
+            req = requests_.add(std::move(made));
+    } catch (...) {
+        kvs_xfer_release(xfer, 0);
+        throw;
+    }
+    if (!gone)
+        return abi::success;
+    kvs_xfer_release(xfer, 0);
+    bury();
+    return abi::not_allowed;
+}
+
 abi::Status Engine::prepXfer(const abi::XferOp &op, const abi::MetaList &local, const abi::MetaList &remote,
                              const std::string &agent, abi::BackendReq *&req, const abi::OptArgs *args) const
 {
@@ -141,9 +163,8 @@ abi::Status Engine::prepXfer(const abi::XferOp &op, const abi::MetaList &local, 
         } else {
             what.remote = &theirs;
         }
-        for (const abi::MetaDesc &desc : local.descs)
-            if (made->buffers.size() < buffers_named)
-                made->buffers.push_back({desc.addr, desc.len});
+        for (std::size_t i = 0; i < std::min(buffers_named, local.descs.size()); i++)
+            made->buffers.push_back({local.descs[i].addr, local.descs[i].len});
         made->count = local.descs.size();
         {
             /* No registration goes between its look-up and the SDK's counting it. */
@@ -157,24 +178,8 @@ abi::Status Engine::prepXfer(const abi::XferOp &op, const abi::MetaList &local, 
             if (rc != KVS_OK)
                 return refuse("prepXfer", rc, err);
         }
-        kvs_xfer *xfer = made->xfer;
         made->memory = std::move(s.memory);
-        bool gone = false;
-        try {
-            std::unique_lock hold(lock_);
-            for (const Registration *r : made->memory)
-                gone = gone || r->dead;
-            if (!gone)
-                req = requests_.add(std::move(made));
-        } catch (...) {
-            kvs_xfer_release(xfer, 0);
-            throw;
-        }
-        if (!gone)
-            return abi::success;
-        kvs_xfer_release(xfer, 0);
-        bury();
-        return abi::not_allowed;
+        return enter(std::move(made), req);
     });
 }
 

@@ -15,8 +15,7 @@ namespace kvslot::nixl
 /* A result for the host. It gets a number, and the log, once a post, what the number does not say. */
 abi::Status Engine::ended(Request &r, int rc) const
 {
-    if (rc < 0 && rc != KVS_NOT_POSTED && !r.told) {
-        r.told = true;
+    if (rc < 0 && rc != KVS_NOT_POSTED && !r.told.exchange(true)) {
         kvs_log(is_folded(rc) ? KVS_LOG_WARN : KVS_LOG_DEBUG, who(), "transfer: %s: %s", kvs_status_name(rc),
                 kvs_xfer_error(r.xfer));
     }
@@ -49,13 +48,13 @@ abi::Status Engine::postXfer(const abi::XferOp &, const abi::MetaList &, const a
 abi::Status Engine::checkXfer(abi::BackendReq *req) const
 {
     return guarded(who(), "checkXfer", abi::backend_failed, [&] {
-        Request *r;
-        {
-            std::shared_lock hold(lock_);
-            r = req ? requests_.find(req) : nullptr;
-        }
+        /* Held over the check: no release of another thread's takes the transfer away meanwhile. */
+        std::shared_lock hold(lock_);
+        Request *r = req ? requests_.find(req) : nullptr;
         if (!r)
             return abi::invalid_param;
+        if (r->releasing)
+            return abi::in_prog;
         return ended(*r, kvs_xfer_check(r->xfer));
     });
 }
