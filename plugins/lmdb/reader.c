@@ -149,10 +149,11 @@ int readers_take(struct engine *engine, struct job *job)
         thread_start(&readers->threads[readers->count], reader_main, engine) == 0)
         readers->count++;
     bool taken = readers->count > 0;
-    if (taken) {
+    bool wakes = readers->idle > 0;
+    if (taken)
         job_push(&readers->queue, job);
-        pthread_cond_signal(&readers->more);
-    }
     pthread_mutex_unlock(&readers->lock);
+    if (wakes) /* with the lock it would wake only to wait for it */
+        pthread_cond_signal(&readers->more);
     return taken ? KVS_OK : KVS_NO_MEMORY;
 }

@@ -149,14 +149,13 @@ int writer_take(struct env *env, struct job *job)
     pthread_mutex_lock(&writer->lock);
     if (!writer->started)
         writer->started = thread_start(&writer->thread, writer_main, env) == 0;
-    bool taken = writer->started;
+    bool taken = writer->started, wakes = taken && writer->idle;
     if (taken) {
         job_push(&writer->queue, job);
-        if (writer->idle) {
-            writer->idle = false;
-            pthread_cond_signal(&writer->more);
-        }
+        writer->idle = false;
     }
     pthread_mutex_unlock(&writer->lock);
+    if (wakes) /* with the lock it would wake only to wait for it */
+        pthread_cond_signal(&writer->more);
     return taken ? KVS_OK : KVS_NO_MEMORY;
 }
