@@ -151,6 +151,9 @@ static void take_over(kvs_engine *e)
 {
     kvs_a32_store(&e->handed, 1);
     kvs_fd_owe(e); /* also for those who wait already */
+    for (struct kvs_xfer *x = e->live.head; x; x = kvs_list_next(x, KVS_IN_LIVE))
+        if (kvs_a64_load(&x->word) & KVS_W_COUNT)
+            kvs_park_wake(kvs_park_of(x));
     kvs_cond_signal(&e->service_work);
     while (e->owned && e->owned_by_service && !kvs_turn_inside())
         kvs_owner_await(e, KVS_NEVER);

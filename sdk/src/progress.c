@@ -153,20 +153,23 @@ bool kvs_progress_once(kvs_engine *e)
     return n != KVS_POLL_BUSY;
 }
 
-static void wait_parked(struct kvs_xfer *x, uint64_t until)
+/* False: what the service thread did is up to those who wait, from now on. */
+static bool wait_parked(struct kvs_xfer *x, uint64_t until)
 {
     struct kvs_park *park = kvs_park_of(x);
     for (int i = 0; i < KVS_SPINS; i++) {
         if (kvs_xfer_ended(kvs_a64_load(&x->word)))
-            return;
+            return true;
         kvs_cpu_relax();
     }
     for (;;) {
         uint32_t ticket = kvs_park_ticket(park);
         if (kvs_xfer_ended(kvs_a64_or(&x->word, KVS_W_WAITER)))
-            return;
+            return true;
         if (until != KVS_NEVER && kvs_now_ns() >= until)
-            return;
+            return true;
+        if (kvs_a32_load(&x->engine->handed))
+            return false;
         kvs_park_wait(park, ticket, until);
     }
 }
@@ -238,10 +241,8 @@ static bool has_ended(void *arg)
 
 void kvs_progress_wait(struct kvs_xfer *x, uint64_t until)
 {
-    if (!x->engine->callers_poll && !kvs_a32_load(&x->engine->handed)) {
-        wait_parked(x, until);
+    if (!x->engine->callers_poll && !kvs_a32_load(&x->engine->handed) && wait_parked(x, until))
         return;
-    }
     struct any one = {&x, 1, 0};
     (void)kvs_engine_wait(x->engine, has_ended, &one, until);
 }

@@ -92,6 +92,31 @@ static void test_asked_later(void **state)
     expect_out_of_time(&r, x);
 }
 
+static void *wait_main(void *arg)
+{
+    struct reaper *r = arg;
+    r->rc = kvs_xfer_wait(r->got, LONG);
+    return NULL;
+}
+
+/* The same, of one who waits for his transfer alone, and sleeps elsewhere. KVS-REQ-334 */
+static void test_asked_beside(void **state)
+{
+    (void)state;
+    kvs_engine *e = open_stiff("hand-stiff:?timeout=500ms&cancel_grace=1ms");
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, memory, 16);
+    struct reaper r = {.e = e, .got = x};
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    assert_int_equal(pthread_create(&r.thread, NULL, wait_main, &r), 0);
+    eventually(kvs_a64_load(&x->word) & KVS_W_WAITER);
+    (void)fd_of(e);
+    assert_int_equal(pthread_join(r.thread, NULL), 0);
+    expect_rc(r.rc, KVS_TIMEOUT);
+    hand.host->complete_rest(hand_batch(0), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -104,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_posted_later, teardown),
         cmocka_unit_test_teardown(test_asked_later, teardown),
+        cmocka_unit_test_teardown(test_asked_beside, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
