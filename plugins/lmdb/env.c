@@ -277,13 +277,13 @@ int env_new(const struct env_config *config, struct env **out, struct env_text *
 
 void env_free(struct env *env)
 {
-    bool flushed = false;
     writer_stop(&env->writer);
     txn_drop_idle(env);
-    if (env->mdb != NULL) {
-        flushed = env->unclean >= 0 && !atomic_load(&env->broken) && mdb_env_sync(env->mdb, 1) == 0;
+    bool flushed = env->unclean >= 0 && !atomic_load(&env->broken);
+    if (flushed) /* where it could not be opened, what is there is of others */
+        flushed = env->mdb != NULL ? mdb_env_sync(env->mdb, 1) == 0 : path_flush(env->path);
+    if (env->mdb != NULL)
         mdb_env_close(env->mdb);
-    }
     mark_close(env->path, env->unclean, flushed);
     for (unsigned i = 0; i < env->ndatabases; i++)
         free(env->databases[i].name);

@@ -115,6 +115,19 @@ int path_sync(const char *path)
     return rc == EACCES ? 0 : rc; /* then it was there before us */
 }
 
+bool path_flush(const char *path)
+{
+    char *file;
+    if (asprintf(&file, "%s/data.mdb", path) < 0)
+        return false;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool done = fd >= 0 ? fsync(fd) == 0 : errno == ENOENT;
+    if (fd >= 0)
+        close(fd);
+    free(file);
+    return done;
+}
+
 bool path_mapped(const struct stat *file)
 {
     bool found = false;

@@ -17,6 +17,8 @@ bool path_data(const char *path, struct stat *out);
 /* Sees to it that a file which was just made in that folder, and the folder itself, are found after a crash.
  * An errno or 0. */
 int path_sync(const char *path);
+/* Flushes the data file in that folder, if there is one; false: it cannot be done. */
+bool path_flush(const char *path);
 /* Whether this process has that file mapped. What the kernel does not tell is no. */
 bool path_mapped(const struct stat *file);
 /* The name of a file system over which LMDB's locks do not work, if path is on one; else NULL. `look` is

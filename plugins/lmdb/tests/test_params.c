@@ -287,7 +287,6 @@ static void test_crash_of_the_machine(void **state)
     assert_true(marked(folder));
     engine = open_at(folder, "");
     assert_int_equal(get_text(engine, "k", &back, 1), KVS_OK);
-    /* While another process uses it, the last of this one does not take it away. */
     close_engine(engine);
     assert_false(marked(folder));
     leave_mark(folder);
@@ -308,6 +307,21 @@ static void test_crash_of_the_machine(void **state)
     engine = open_at(folder, "");
     assert_int_equal(get_text(engine, "k", &back, 1), KVS_OK);
     close_engine(engine);
+}
+
+/* What could not be opened is not held against its next user. */
+static void test_no_mark_of_a_failure(void **state)
+{
+    (void)state;
+    char folder[600];
+    struct kvs_error err;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    FILE *file = fopen(in(folder, "data.mdb"), "w");
+    assert_non_null(file);
+    assert_true(fputs("no environment", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(open_fails(folder, "", &err), KVS_BACKEND);
+    assert_false(marked(folder));
 }
 
 /* The mark stays as long as another process has the environment open. */
@@ -341,10 +355,15 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "write-and-die") == 0)
         return write_one(argv[2], true);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_only),      cmocka_unit_test(test_mode),
-        cmocka_unit_test(test_database),       cmocka_unit_test(test_no_database),
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_mapped_elsewhere),
-        cmocka_unit_test(test_writemap),       cmocka_unit_test(test_crash_of_the_machine),
+        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_mode),
+        cmocka_unit_test(test_database),
+        cmocka_unit_test(test_no_database),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_mapped_elsewhere),
+        cmocka_unit_test(test_writemap),
+        cmocka_unit_test(test_crash_of_the_machine),
+        cmocka_unit_test(test_no_mark_of_a_failure),
         cmocka_unit_test(test_mark_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
