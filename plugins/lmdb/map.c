@@ -75,9 +75,11 @@ int map_grow(struct env *env, uint64_t was, uint64_t bytes)
     uint64_t size = atomic_load(&env->map_size);
     if (size <= was && env->mdb != NULL && !atomic_load(&env->broken)) { /* else someone else was faster */
         uint64_t limit = page_down(atomic_load(&env->map_limit));
-        uint64_t want = size + bytes > 2 * size ? size + bytes : 2 * size;
-        want = want > limit ? limit : page_up(want);
-        rc = want > size ? map_set(env, want) : MDB_MAP_FULL;
+        uint64_t least = page_up(size + bytes) < limit ? page_up(size + bytes) : limit;
+        uint64_t want = 2 * size < limit ? 2 * size : limit;
+        rc = least > size ? map_set(env, want > least ? want : least) : MDB_MAP_FULL;
+        if ((rc == ENOSPC || rc == EDQUOT || rc == ENOMEM) && want > least)
+            rc = map_set(env, least); /* where there is no room for twice as much */
     }
     gate_open(&env->gate);
     return rc;

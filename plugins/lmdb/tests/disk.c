@@ -19,12 +19,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool stop, stopped, only_meta, short_writes;
 static int flushes, folders, failing_flush, flush_error, write_error, allocation_error;
+static long long allocation_limit; /* 0: none */
 
 void disk_mend(void)
 {
     pthread_mutex_lock(&lock);
     stop = stopped = only_meta = short_writes = false;
     flushes = folders = failing_flush = flush_error = write_error = allocation_error = 0;
+    allocation_limit = 0;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
@@ -99,6 +101,13 @@ void disk_fail_allocation(int err)
     pthread_mutex_unlock(&lock);
 }
 
+void disk_limit_allocation(long long bytes)
+{
+    pthread_mutex_lock(&lock);
+    allocation_limit = bytes;
+    pthread_mutex_unlock(&lock);
+}
+
 static bool is_short(void)
 {
     pthread_mutex_lock(&lock);
@@ -158,9 +167,10 @@ KVS_EXPORT ssize_t writev(int fd, const struct iovec *iov, int n)
 KVS_EXPORT int fallocate(int fd, int mode, off_t from, off_t len)
 {
     pthread_mutex_lock(&lock);
-    errno = allocation_error;
+    int err = allocation_limit != 0 && from + len > allocation_limit ? ENOSPC : allocation_error;
     pthread_mutex_unlock(&lock);
-    return errno != 0 ? -1 : (int)syscall(SYS_fallocate, fd, mode, from, len);
+    errno = err;
+    return err != 0 ? -1 : (int)syscall(SYS_fallocate, fd, mode, from, len);
 }
 
 KVS_EXPORT int fstatvfs(int fd, struct statvfs *out)

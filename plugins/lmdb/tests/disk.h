@@ -26,5 +26,7 @@ void disk_fail_writes(int err, bool only_meta);
 void disk_short_writes(void);
 /* To give a file its space ahead fails with `err`. */
 void disk_fail_allocation(int err);
+/* There is no space for files of more than so many bytes. */
+void disk_limit_allocation(long long bytes);
 
 #endif

@@ -241,6 +241,23 @@ static void test_writemap(void **state)
     free(back);
 }
 
+/* It grows by less than the double where there is no space for that. */
+static void test_writemap_grows_by_less(void **state)
+{
+    (void)state;
+    static char value[500000];
+    char key[8];
+    disk_mend();
+    kvs_engine *engine = open_at(fresh_folder(), "&writemap=yes&map_size=4MiB");
+    disk_limit_allocation(6 << 20);
+    for (int i = 0; i < 9; i++) { /* more than 4 MiB, and less than 6 */
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(put_text(engine, key, value, sizeof(value)), KVS_OK);
+    }
+    disk_mend();
+    close_engine(engine);
+}
+
 static bool marked(const char *folder)
 {
     return access(in(folder, "not-synced"), F_OK) == 0;
@@ -362,6 +379,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_mapped_elsewhere),
         cmocka_unit_test(test_writemap),
+        cmocka_unit_test(test_writemap_grows_by_less),
         cmocka_unit_test(test_crash_of_the_machine),
         cmocka_unit_test(test_no_mark_of_a_failure),
         cmocka_unit_test(test_mark_is_shared),
