@@ -38,4 +38,21 @@ grep -q '^FAIL ' out || fail "no case is FAIL: $(cat out)"
 [ "$("$check" report verdict)" = '"fail"' ] || fail "the verdict is $("$check" report verdict)"
 ! grep -q geheim out err report || fail "a secret is shown: $(grep geheim out err report)"
 refuse 1 'nowhere' conform mock --filter "$id" --json nowhere/report
+
+# A configuration may name the target; what the command line has goes before it.
+printf '{"target": "mock", "params": {"model": "poll"}, "filter": "%s", "seed": 7, "junit_file": "junit.xml"}' "$id" >conf
+succeed conform --config conf --json report -p model=thread
+[ "$("$check" report seed)" = '"7"' ] || fail "the report's seed is $("$check" report seed)"
+grep -q '"model": "thread"' report || fail "the command line's parameter does not count: $(cat report)"
+grep -q '<testcase ' junit.xml || fail "no JUnit report"
+echo '{"colour": 1}' >conf
+refuse 2 'colour' conform --config conf
+refuse 2 'TARGET' conform --until-fail
+succeed conform mock --filter "$id" --until-fail --repeat 2
+grep -q 'round 1: nothing failed' out || fail "no second round: $(cat out)"
+
+# Each rogue is caught, or the exit code says so.
+succeed conform --self-test --filter lost_write,writes_past_end --jobs 2
+[ "$(grep -c '^caught ' out)" -eq 2 ] || fail "two rogues are not caught: $(cat out)"
+refuse 2 'no_such' conform --self-test --filter no_such
 finish
