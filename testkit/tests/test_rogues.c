@@ -21,7 +21,7 @@
     "query_lies,remove_lies,list_goes_on,torn_write,own_store,claims_shared,claims_durable,"                 \
     "refuses_silently,leaks_descriptor,sigbus_on_large,exits_with_7,hang_ignoring_term,"                     \
     "secret_in_log,connects_when_lazy,full_loses,down_is_absent,completes_twice,ignores_stride,"             \
-    "again_after_taking,touches_batch_after,writes_after,reads_source_after,completes_locked,cancel_twice,"  \
+    "again_after_taking,writes_after,reads_source_after,completes_locked,cancel_twice,"                      \
     "fd_never_ready"
 
 static int self_test(struct kvs_conform_config *cfg, uint32_t *total, uint32_t *caught, char **table)
