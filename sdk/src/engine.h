@@ -28,8 +28,7 @@
 #define KVS_XFER_MAGIC   UINT32_C(0x6b767866)
 #define KVS_DEAD_MAGIC   UINT32_C(0xdeadbeef)
 
-/* An io with what the SDK keeps beside it: two cache lines. Token and `actual` are those of its next post
- * from the moment on when it is settled. */
+/* An io with what the SDK keeps beside it: two cache lines. */
 struct kvs_rec {
     alignas(64) struct kvs_io io;
     struct iovec iov;      /* the descriptor's memory; io.iov points here */
@@ -308,12 +307,6 @@ static inline struct kvs_slot *kvs_slot_at(const struct kvs_xfer *x, uint32_t i)
     return x->slots[i / KVS_SLOT_IOS];
 }
 
-/* A backend that completes an io twice may look at its token while it changes. */
-static inline uint64_t kvs_io_token(const struct kvs_io *io)
-{
-    return __atomic_load_n(&io->token, __ATOMIC_RELAXED);
-}
-
 static inline bool kvs_rec_armed(const struct kvs_xfer *x, uint32_t i)
 {
     return kvs_slot_armed(kvs_slot_at(x, i), i % KVS_SLOT_IOS);
@@ -321,14 +314,7 @@ static inline bool kvs_rec_armed(const struct kvs_xfer *x, uint32_t i)
 
 static inline bool kvs_rec_disarm(const struct kvs_xfer *x, uint32_t i)
 {
-    return kvs_slot_disarm(kvs_slot_at(x, i), kvs_io_token(&kvs_rec_at(x, i)->io));
-}
-
-/* By the one who disarmed it, while its memory is near: so post has nothing to do for each io. */
-static inline void kvs_rec_renew(struct kvs_rec *rec)
-{
-    rec->io.actual = KVS_ACTUAL_UNSET;
-    __atomic_store_n(&rec->io.token, kvs_token_next(rec->io.token), __ATOMIC_RELAXED);
+    return kvs_slot_disarm(kvs_slot_at(x, i), kvs_rec_at(x, i)->io.token);
 }
 
 /* ---- Post and AGAIN (post.c) ---- */

@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void complete_token(uint64_t token,
 static void host_complete(struct kvs_io *io, int status)
 {
     if (io)
-        complete_token(kvs_io_token(io), status, false);
+        complete_token(io->token, status, false);
 }
 
 static void host_complete_cb(int rc, void *token)

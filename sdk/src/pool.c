@@ -53,7 +53,7 @@ static void run_io(struct worker *w, struct kvs_xfer *x, uint32_t index)
 {
     struct kvs_io *io = &kvs_rec_at(x, index)->io;
     struct kvs_slot *slot = kvs_slot_at(x, index);
-    uint64_t token = kvs_io_token(io);
+    uint64_t token = io->token;
     int status = worker_ready(w, io);
     if (status == KVS_OK)
         status = kvs_call_io(w->e, w->priv, x, io);

@@ -49,7 +49,7 @@ static void set_slot(void *arg, uint32_t i, struct kvs_slot *slot, uint32_t numb
     slot->ios = &x->recs[from].io;
     for (uint32_t k = from; k < to; k++) {
         struct kvs_rec *rec = &x->recs[k];
-        rec->io.token = kvs_slot_token(slot, number, k - from);
+        rec->io.token = kvs_token_of(number, k - from);
         rec->io.priv = p->io_priv ? p->io_priv + k * p->io_step : NULL;
         rec->text = NULL;
     }

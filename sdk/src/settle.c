@@ -103,7 +103,6 @@ static void settled(struct kvs_xfer *x, struct kvs_rec *rec, int status)
         rec->text = NULL;
     }
     status = check_status(x, rec, status);
-    kvs_rec_renew(rec);
     bool comes = x->user && x->batch.op == KVS_READ && status == KVS_OK;
     bool copied = comes && kvs_bounce_out(x, rec);
     if (!copied && (kvs_a64_load(&x->word) & KVS_W_HELD)) { /* the transfer's result stands */
@@ -145,7 +144,6 @@ void kvs_settle_won(struct kvs_xfer *x, struct kvs_io *io, int status)
         settled(x, rec, status);
         return;
     }
-    kvs_rec_renew(rec);
     rec->bytes = io->len;
     put(x, rec, KVS_OK);
 }

@@ -74,32 +74,27 @@ static inline struct kvs_slot *kvs_slot_of(uint64_t token, struct kvs_slab **sla
     return c ? &c->slots[number % KVS_CHUNK_SLOTS] : NULL;
 }
 
-/* 0 is no generation: a token of 0 names nothing. */
-static inline uint64_t kvs_slot_next(uint64_t gen)
+/* The token of a slot's io, of no generation: 0 is none, and such a token names nothing. */
+static inline uint64_t kvs_token_of(uint32_t number, uint32_t io)
 {
-    gen = (gen + 1) & (UINT64_MAX >> KVS_TOKEN_GEN);
-    return gen ? gen : 1;
+    return (uint64_t)number << KVS_SLOT_IO_BITS | io;
 }
 
-/* The token of a slot's io for its next arming. */
-static inline uint64_t kvs_slot_token(const struct kvs_slot *slot, uint32_t number, uint32_t io)
+/* The same in another generation. */
+static inline uint64_t kvs_token_in(uint64_t token, uint64_t gen)
 {
-    return kvs_slot_next(kvs_a64_load_relaxed(&slot->state) >> KVS_SLOT_IOS) << KVS_TOKEN_GEN |
-           (uint64_t)number << KVS_SLOT_IO_BITS | io;
+    return gen << KVS_TOKEN_GEN | (token & ((UINT64_C(1) << KVS_TOKEN_GEN) - 1));
 }
 
-/* The one for the arming after that of `token`. */
-static inline uint64_t kvs_token_next(uint64_t token)
+/* Arms the first n ios, of which none is, for one completion each; answers their generation. */
+static inline uint64_t kvs_slot_arm(struct kvs_slot *slot, uint32_t n)
 {
-    return kvs_slot_next(token >> KVS_TOKEN_GEN) << KVS_TOKEN_GEN |
-           (token & ((UINT64_C(1) << KVS_TOKEN_GEN) - 1));
-}
-
-/* Arms the first n ios, of which none is, for one completion each. */
-static inline void kvs_slot_arm(struct kvs_slot *slot, uint32_t n)
-{
-    uint64_t gen = kvs_slot_next(kvs_a64_load_relaxed(&slot->state) >> KVS_SLOT_IOS);
+    uint64_t gen = (kvs_a64_load_relaxed(&slot->state) >> KVS_SLOT_IOS) + 1;
+    gen &= UINT64_MAX >> KVS_TOKEN_GEN;
+    if (gen == 0)
+        gen = 1;
     kvs_a64_store(&slot->state, gen << KVS_SLOT_IOS | ((UINT64_C(1) << n) - 1));
+    return gen;
 }
 
 /* Settles: true for exactly one caller of those that name this io and this arming. */
