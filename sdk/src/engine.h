@@ -115,7 +115,7 @@ struct kvs_xfer {
     kvs_a64 first_error; /* 0, or (index + 1) << 32 | status, of this round */
     kvs_a32 marks;       /* KVS_M_ bits of this round */
     kvs_a32 texts;       /* some record has, or had, a text */
-    uint32_t round;      /* of the last accepted post, 0: none yet; written by post with engine.lock held */
+    kvs_a32 round;       /* of the last accepted post, 0: none yet; written by post with engine.lock held */
     uint64_t posted_at;  /* the clock at the last post; written likewise */
 
     struct kvs_batch batch;
@@ -295,6 +295,12 @@ static inline uint64_t kvs_until(uint64_t timeout_ns)
 static inline struct kvs_rec *kvs_rec_at(const struct kvs_xfer *x, uint32_t i)
 {
     return &x->recs[i];
+}
+
+/* By those who have it in hand. */
+static inline uint32_t kvs_xfer_round(const struct kvs_xfer *x)
+{
+    return kvs_a32_load_relaxed(&x->round);
 }
 
 static inline uint32_t kvs_slots_for(uint32_t ios)

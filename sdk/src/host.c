@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) void complete_token(uint64_t token,
         if (status != KVS_OK)
             status = kvs_status_error(status);
         const struct kvs_text *own = ((struct kvs_rec *)io)->text;
-        if (status == KVS_BACKEND && !(own && own->round == x->round))
+        if (status == KVS_BACKEND && !(own && own->round == kvs_xfer_round(x)))
             kvs_host_table.io_error(io, "the store's library answered %d", rc);
     }
     kvs_settle_won(x, io, status);
@@ -93,7 +93,7 @@ static void host_io_error(struct kvs_io *io, const char *fmt, ...)
         return;
     va_list args;
     va_start(args, fmt);
-    kvs_io_text((struct kvs_rec *)io, kvs_xfer_of(io)->round, fmt, args);
+    kvs_io_text((struct kvs_rec *)io, kvs_xfer_round(kvs_xfer_of(io)), fmt, args);
     va_end(args);
 }
 

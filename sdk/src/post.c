@@ -40,9 +40,8 @@ static int begin(struct kvs_xfer *x, struct before *before)
     before->word = kvs_a64_load(&x->word);
     before->first_error = kvs_a64_load(&x->first_error);
     before->marks = kvs_a32_load(&x->marks);
-    before->round = x->round;
-    if (++x->round == 0)
-        x->round = 1;
+    before->round = kvs_xfer_round(x);
+    kvs_a32_store(&x->round, before->round + 1 ? before->round + 1 : 1);
     kvs_a64_store(&x->first_error, 0);
     kvs_a32_store(&x->marks, 0);
     x->posted_at = now;
@@ -102,9 +101,9 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
     while (kvs_a64_load(&x->word) & KVS_W_COUNT)
         kvs_yield();
     for (uint32_t i = 0; kvs_a32_load(&x->texts) && i < x->count; i++)
-        drop_text(kvs_rec_at(x, i), x->round);
+        drop_text(kvs_rec_at(x, i), kvs_xfer_round(x));
     kvs_mutex_lock(&e->lock);
-    x->round = before->round;
+    kvs_a32_store(&x->round, before->round);
     kvs_a64_store(&x->first_error, before->first_error);
     kvs_a32_store(&x->marks, before->marks);
     kvs_a64_store(&x->word, before->word);

@@ -27,7 +27,7 @@ static void text(struct kvs_xfer *x, struct kvs_rec *rec, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    kvs_io_text(rec, x->round, fmt, args);
+    kvs_io_text(rec, kvs_xfer_round(x), fmt, args);
     va_end(args);
 }
 
@@ -89,7 +89,7 @@ bool kvs_io_is_error(const struct kvs_xfer *x, int status)
 static inline void put(struct kvs_xfer *x, struct kvs_rec *rec, int status)
 {
     rec->status = status;
-    kvs_a32_store(&rec->round, x->round);
+    kvs_a32_store(&rec->round, kvs_xfer_round(x));
     if (kvs_a64_load_relaxed(&x->engine->again_count))
         kvs_service_kick(x->engine);
 }
@@ -98,7 +98,7 @@ static inline void put(struct kvs_xfer *x, struct kvs_rec *rec, int status)
 static void settled(struct kvs_xfer *x, struct kvs_rec *rec, int status)
 {
     rec->bytes = 0;
-    if (rec->text && rec->text->round != x->round) {
+    if (rec->text && rec->text->round != kvs_xfer_round(x)) {
         free(rec->text);
         rec->text = NULL;
     }
@@ -285,7 +285,7 @@ bool kvs_xfer_hold(struct kvs_xfer *x)
 
 int kvs_xfer_status(const struct kvs_xfer *x)
 {
-    if (x->round == 0)
+    if (kvs_xfer_round(x) == 0)
         return KVS_NOT_POSTED;
     if (kvs_a64_load(&x->word) & KVS_W_HELD)
         return KVS_TIMEOUT;

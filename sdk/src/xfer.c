@@ -97,7 +97,12 @@ void kvs_xfer_free(struct kvs_xfer *x)
 /* What a caller other than its done function is told. */
 static int seen_status(const struct kvs_xfer *x)
 {
-    return kvs_xfer_ended(kvs_a64_load(&x->word)) ? kvs_xfer_status(x) : KVS_IN_PROG;
+    uint32_t round = kvs_a32_load(&x->round);
+    if (!kvs_xfer_ended(kvs_a64_load(&x->word)))
+        return KVS_IN_PROG;
+    int status = kvs_xfer_status(x);
+    /* Where another thread posts it this moment, that may be of no round. */
+    return kvs_a32_load(&x->round) == round ? status : KVS_IN_PROG;
 }
 
 static void progress(struct kvs_xfer *x)
@@ -146,12 +151,12 @@ int kvs_xfer_cancel(kvs_xfer *x)
 int kvs_io_status(const struct kvs_xfer *x, const struct kvs_rec *rec, bool *own)
 {
     *own = false;
-    if (x->round == 0)
+    if (kvs_xfer_round(x) == 0)
         return KVS_NOT_POSTED;
     for (;;) {
         uint64_t word = kvs_a64_load(&x->word);
         bool open = kvs_rec_armed(x, rec->io.index);
-        *own = kvs_a32_load(&rec->round) == x->round;
+        *own = kvs_a32_load(&rec->round) == kvs_xfer_round(x);
         if (*own)
             return rec->status;
         if (!(word & KVS_W_HELD))
