@@ -50,15 +50,17 @@ static int gate(struct kvs_batch *batch)
     pthread_getname_np(pthread_self(), name, sizeof name);
     if (strcmp(name, "kvs-worker") != 0)
         atomic_store(&elsewhere, true);
-    unsigned n = atomic_fetch_add(&offers, 1);
+    unsigned n = atomic_load(&offers);
     if (n < OFFERS)
         offer[n] = batch;
+    atomic_store(&offers, n + 1); /* who sees it sees the batch */
     int answer = atomic_load(&shut);
     if (answer != KVS_OK)
         return answer;
-    n = atomic_fetch_add(&taken, 1);
+    n = atomic_load(&taken);
     if (n < HAND_MAX)
         took[n] = batch;
+    atomic_store(&taken, n + 1);
     for (uint32_t i = 0; i < batch->count; i++)
         hand.host->complete(kvs_batch_io(batch, i), KVS_OK);
     return KVS_OK;
