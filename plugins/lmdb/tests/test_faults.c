@@ -225,7 +225,7 @@ static void test_dead_writer(void **state)
 static int answer_turns(const char *folder)
 {
     static char value[TURN];
-    char key[16];
+    char key[32];
     kvs_engine *engine = open_at(folder, "&map_size=64KiB");
     for (int i = 0; i < TURNS; i++) {
         snprintf(key, sizeof(key), "theirs-%d", i);
@@ -247,7 +247,7 @@ static void test_turns(void **state)
 {
     (void)state;
     static char value[TURN];
-    char folder[600], key[16], byte;
+    char folder[600], key[32], byte;
     int from, wstatus;
     snprintf(folder, sizeof(folder), "%s", fresh_folder());
     kvs_engine *engine = open_at(folder, "&map_size=64KiB");

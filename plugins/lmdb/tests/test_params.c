@@ -246,7 +246,7 @@ static void test_writemap_grows_by_less(void **state)
 {
     (void)state;
     static char value[500000];
-    char key[8];
+    char key[16];
     disk_mend();
     kvs_engine *engine = open_at(fresh_folder(), "&writemap=yes&map_size=4MiB");
     disk_limit_allocation(6 << 20);

@@ -59,7 +59,7 @@ static void test_shared(void **state)
 {
     (void)state;
     enum { N = 8 };
-    char folder[600], key[8], value[64] = "value", back[64];
+    char folder[600], key[16], value[64] = "value", back[64];
     snprintf(folder, sizeof(folder), "%s", fresh_folder());
     kvs_engine *engines[N];
     kvs_xfer *xfers[N];
