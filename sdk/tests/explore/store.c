@@ -192,7 +192,11 @@ static int store_prep(void *eng, struct kvs_batch *batch)
 static unsigned xfer_of(const struct kvs_io *io)
 {
     explore_touch(io, sizeof *io);
-    return (unsigned)(*(const char *)io->key - '0');
+    explore_touch(io->key, 1);
+    unsigned xfer = (unsigned)(*(const char *)io->key - '0');
+    if (xfer > 9)
+        explore_fail("the store was given what is no io");
+    return xfer;
 }
 
 static void store_unprep(void *eng, struct kvs_batch *batch)
