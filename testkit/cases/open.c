@@ -69,6 +69,7 @@ static struct memory memory_now(void)
     return (struct memory){(int64_t)(pages * (unsigned long)sysconf(_SC_PAGESIZE)), (int64_t)m.uordblks};
 }
 
+#define WARM       40 /* an SDK that was built for debugging keeps the last 64 handles that were given back */
 #define SPANS      4
 #define SPAN       10
 #define PER_CYCLE  512 /* a leak of so many bytes shows; caches of the allocator move by less */
@@ -96,6 +97,8 @@ static void open_cycles(struct kit *k)
     cycle(k, key);
     cycle(k, key);
     size_t fds = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    for (int i = 0; i < WARM; i++)
+        cycle(k, key);
     for (int i = 0; i < SPANS * SPAN; i++) {
         if (i % SPAN == 0)
             at[i / SPAN] = memory_now();
@@ -105,11 +108,11 @@ static void open_cycles(struct kit *k)
     KIT_CHECK(settles(k, "/proc/self/fd", fds),
               "the process had %zu open descriptors after 2 cycles of open and close, and "
               "has %zu after %d",
-              fds, entries("/proc/self/fd"), 2 + SPANS * SPAN);
+              fds, entries("/proc/self/fd"), 2 + WARM + SPANS * SPAN);
     KIT_CHECK(settles(k, "/proc/self/task", threads),
               "the process had %zu threads after 2 cycles of open and close, and has "
               "%zu after %d",
-              threads, entries("/proc/self/task"), 2 + SPANS * SPAN);
+              threads, entries("/proc/self/task"), 2 + WARM + SPANS * SPAN);
     check_memory(at);
 }
 
