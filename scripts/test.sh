@@ -123,7 +123,7 @@ faults)
   need "${build_packages[@]}" g++ git libcmocka-dev
   build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
   say "Killing processes that write, 200 times"
-  KVSLOT_TEST_KILLS=200 ctest --test-dir build/asan -R '^lmdb.faults$' --no-tests=error --output-on-failure
+  KVSLOT_TEST_KILLS=200 ctest --test-dir build/asan -R '^asan\.lmdb\.faults$' --no-tests=error --output-on-failure
   ;;
 wheels)
   need "${build_packages[@]}" g++ git libcmocka-dev python3 python3-pip
