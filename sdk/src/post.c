@@ -60,6 +60,8 @@ static int begin(struct kvs_xfer *x, struct before *before)
         ;
     /* Looked at where close counts what runs: it waits for this transfer, or this sees it. */
     int rc = kvs_a32_load(&e->closing) || x->unbacked ? KVS_NOT_ALLOWED : kvs_service_need(x);
+    if (rc != KVS_OK) /* a refusal does not become a timeout */
+        kvs_posted_unlink(x);
     kvs_mutex_unlock(&e->lock);
     if (rc == KVS_OK)
         kvs_bounce_fill(x); /* not before: now its registrations stay */
