@@ -119,9 +119,8 @@ static int no_memory(struct kvs_prep *p)
                        p->count, p->key_bytes, p->bounce_bytes);
 }
 
-#define AT_ONCE                                                                                              \
-    (4 * KVS_SLOT_IOS) /* records that are made and then filled, still in the processor's cache              \
-                        */
+/* Records that are made and then filled, still in the processor's cache. */
+#define AT_ONCE (4 * KVS_SLOT_IOS)
 
 /* All in one hold of the lock, so that no registration goes in between. */
 static int fill(struct kvs_prep *p)
