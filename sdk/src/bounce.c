@@ -45,8 +45,8 @@ static bool was_lost(const struct kvs_xfer *x)
 /* And the store has them still. */
 static bool is_lost(const struct kvs_xfer *x)
 {
-    uint64_t word = kvs_a64_load(&x->word), done = word & KVS_W_STARTED ? 1 : 0;
-    return was_lost(x) && ((word & KVS_W_ABANDONED) || (word & KVS_W_COUNT) > done);
+    uint64_t word = kvs_a64_load(&x->word);
+    return was_lost(x) && ((word & KVS_W_ABANDONED) || kvs_word_open(word));
 }
 
 static uint32_t place_of(const struct kvs_xfer *x, const struct kvs_mem *m)

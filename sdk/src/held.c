@@ -11,24 +11,18 @@ static struct {
     kvs_a64 engines, transfers, bytes;
 } leaked;
 
-/* Not all of it has ended: more than its done function is left. */
-static bool is_open(uint64_t word)
-{
-    return (word & KVS_W_COUNT) > (word & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0);
-}
-
 /* Of its caller's memory, what the store or a value on its way may still touch, in bytes. */
 static uint64_t bytes_in_use(const struct kvs_xfer *x, uint64_t word)
 {
     bool copies = x->batch.op == KVS_READ && !(word & (KVS_W_HELD | KVS_W_ABANDONED));
-    return is_open(word) && (!x->user || copies) ? x->bytes : 0;
+    return kvs_word_open(word) && (!x->user || copies) ? x->bytes : 0;
 }
 
 /* The store may still touch its memory, and its caller cannot end that. */
 static bool is_held(const struct kvs_xfer *x)
 {
     uint64_t word = kvs_a64_load(&x->word);
-    return (word & (KVS_W_HELD | KVS_W_ABANDONED)) && is_open(word);
+    return (word & (KVS_W_HELD | KVS_W_ABANDONED)) && kvs_word_open(word);
 }
 
 void kvs_held_sum(kvs_engine *e, uint64_t *transfers, uint64_t *bytes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preparing a transfer: what prep.c (memory), measure.c (sizes) and resolve.c (descriptors, keys) share. */
+/* Preparing a transfer: what prep.c (memory), request.c (the request), measure.c (sizes) and
+ * resolve.c (descriptors, keys) share. */
 #ifndef KVS_SRC_PREP_H
 #define KVS_SRC_PREP_H
 

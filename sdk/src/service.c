@@ -92,8 +92,7 @@ static enum over end_held(struct kvs_xfer *x)
         return OVER_BY_ITSELF;
     uint64_t seen = kvs_a64_load(&x->word), next;
     do {
-        uint64_t done = seen & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
-        if ((seen & KVS_W_COUNT) <= done || (seen & KVS_W_ENDED))
+        if (!kvs_word_open(seen) || (seen & KVS_W_ENDED))
             return OVER_BY_ITSELF;
         if (seen >= KVS_W_COPY)
             return OVER_SOON;

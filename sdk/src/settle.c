@@ -276,8 +276,7 @@ bool kvs_xfer_hold(struct kvs_xfer *x)
 {
     uint64_t seen = kvs_a64_load(&x->word);
     do {
-        uint64_t done = seen & (KVS_W_DONE | KVS_W_STARTED) ? 1 : 0;
-        if ((seen & KVS_W_COUNT) <= done || (seen & (KVS_W_ENDED | KVS_W_HELD)) == KVS_W_ENDED)
+        if (!kvs_word_open(seen) || (seen & (KVS_W_ENDED | KVS_W_HELD)) == KVS_W_ENDED)
             return false;
     } while (!kvs_a64_cas(&x->word, &seen, seen + 1));
     return true;
