@@ -6,18 +6,24 @@
 
 #define DRAIN_TICK KVS_MS(1) /* between polls of a backend that somebody else may be polling */
 
-/* Asks every running transfer for an early end, once. */
+/* Holds the next one after x that runs and was not asked for an early end; x NULL: the first. */
+static struct kvs_xfer *hold_next(kvs_engine *e, struct kvs_xfer *x)
+{
+    kvs_mutex_lock(&e->lock);
+    x = x ? kvs_list_next(x, KVS_IN_LIVE) : e->live.head;
+    while (x && ((kvs_a32_load(&x->marks) & KVS_M_CANCEL) || !kvs_xfer_hold(x)))
+        x = kvs_list_next(x, KVS_IN_LIVE);
+    kvs_mutex_unlock(&e->lock);
+    return x;
+}
+
+/* Asks every running transfer for an early end, once. Each is held until the next is found, so it is in the
+ * list. */
 static void cancel_all(kvs_engine *e)
 {
-    for (;;) {
-        kvs_mutex_lock(&e->lock);
-        struct kvs_xfer *x = e->live.head;
-        while (x && ((kvs_a32_load(&x->marks) & KVS_M_CANCEL) || !kvs_xfer_hold(x)))
-            x = kvs_list_next(x, KVS_IN_LIVE);
-        kvs_mutex_unlock(&e->lock);
-        if (!x)
-            return;
+    for (struct kvs_xfer *x = hold_next(e, NULL), *next; x; x = next) {
         kvs_xfer_stop(x, KVS_CANCELED, "the engine was closed");
+        next = hold_next(e, x);
         kvs_xfer_drop(x, 1);
     }
 }
