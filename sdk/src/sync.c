@@ -41,9 +41,14 @@ void kvs_park_wake(struct kvs_park *p)
 
 int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    /* The program's signals are for its own threads; but a fault has to reach its handler wherever it
+     * happens. */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t masked, before;
+    sigfillset(&masked);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&masked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &masked, &before);
     int rc = pthread_create(t, NULL, fn, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)

@@ -4,6 +4,7 @@
 #include "toy.h"
 
 #include <semaphore.h>
+#include <signal.h>
 
 static struct kvs_backend store, shut_only;
 static char buf[64];
@@ -189,6 +190,38 @@ static void without_an_open(void **state)
     assert_int_equal(atomic_load(&closes), 1);
 }
 
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+static sigset_t blocked; /* on the worker */
+
+static void look_at_signals(void *eng, void *space, const struct kvs_batch *batch, struct kvs_io *io)
+{
+    on_its_thread(eng, space, batch, io);
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+}
+
+/* KVS-REQ-335 */
+static void which_signals_they_take(void **state)
+{
+    (void)state;
+    toy.before = look_at_signals;
+    sigemptyset(&blocked);
+    kvs_engine *e = toy_open(&store, WITH({"threads", "1"}));
+    struct ask a;
+    ask_for(&a, KVS_WRITE, 1, buf, 8);
+    kvs_xfer *x = prepared(e, &a);
+    assert_int_equal(run_xfer(x), KVS_OK);
+    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
+    close_engine(e);
+    for (int sig = 1; sig < 32; sig++) {
+        bool fault = false;
+        for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+            fault |= sig == faults[i];
+        if (sig != SIGKILL && sig != SIGSTOP)
+            assert_int_equal(sigismember(&blocked, sig), !fault);
+    }
+    assert_true(sigismember(&blocked, SIGRTMAX));
+}
+
 int main(void)
 {
     store = toy_table("workers");
@@ -202,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup(as_many_as_asked_for, setup),
         cmocka_unit_test_setup(one_close_for_each_open, setup),
         cmocka_unit_test_setup(without_an_open, setup),
+        cmocka_unit_test_setup(which_signals_they_take, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,9 @@
  *    thread that calls: hold no lock there that a done function takes.
  *  - An engine has threads of its own once they are needed: workers (parameter `threads`) where its
  *    backend is blocking, and a service thread that ends what is out of time and makes progress
- *    where no caller does. They block all signals. With `progress=thread` that thread alone polls
- *    a backend that has to be polled, and callers who wait only sleep.
+ *    where no caller does. They block all signals but those of a fault, which has to reach its
+ *    handler (KVS-REQ-335). With `progress=thread` that thread alone polls a backend that has to be
+ *    polled, and callers who wait only sleep.
  *
  * Time
  *
