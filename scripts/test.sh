@@ -54,7 +54,7 @@ run() {
     printf 'subdirs("%s")\n' "$root/build/$name" >>build/test/CTestTestfile.cmake
   done
   say "Testing $*"
-  ctest --test-dir build/test --no-tests=error --output-on-failure -j "$jobs"
+  scripts/ctest.sh build/test "$jobs"
 }
 
 # NIXL's releases that the bridge is tested with: all, and those of the ordinary run.
