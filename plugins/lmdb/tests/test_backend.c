@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lmdb: values, keys, readers beside writers. */
+#include "fresh_pages.h"
 #include "util.h"
 
 #include <pthread.h>
@@ -252,6 +253,42 @@ static void test_large_reads(void **state)
     free(space);
 }
 
+/* Page faults of this thread in the post of one READ or WRITE of fresh memory. */
+static long faults_of_post(kvs_engine *engine, uint32_t op, char *memory)
+{
+    kvs_xfer *xfer = prep_batch(engine, op, &(struct kvs_key){"k", 1}, 1, memory, fresh_size(), NULL, NULL);
+    fresh_again(memory);
+    long before = faults_here();
+    kvs_xfer_post(xfer);
+    long faults = faults_here() - before;
+    assert_int_equal(kvs_xfer_wait(xfer, WAIT), KVS_OK);
+    assert_int_equal(kvs_xfer_release(xfer, WAIT), KVS_OK);
+    return faults;
+}
+
+/* KVS-REQ-110: of what is read post copies up to inline_bytes, and of what is written nothing */
+static void test_inline_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *params;
+        bool copies;
+    } rows[] = {{"", false}, {"&inline_bytes=1MiB", false}, {"&inline_bytes=1GiB", true}};
+    const char *folder = fresh_folder();
+    char *memory = fresh_map();
+    assert_non_null(memory);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        kvs_engine *engine = open_at(folder, rows[i].params);
+        assert_true(faults_of_post(engine, KVS_WRITE, memory) < FRESH_PAGES / 4);
+        if (rows[i].copies)
+            assert_true(faults_of_post(engine, KVS_READ, memory) >= FRESH_PAGES);
+        else
+            assert_true(faults_of_post(engine, KVS_READ, memory) < FRESH_PAGES / 4);
+        close_engine(engine);
+    }
+    fresh_unmap(memory);
+}
+
 #define CHAINED 400
 
 struct chain {
@@ -320,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_long_keys),    cmocka_unit_test(test_large_values),
         cmocka_unit_test(test_whole_values), cmocka_unit_test(test_readers),
         cmocka_unit_test(test_remove),       cmocka_unit_test(test_large_reads),
+        cmocka_unit_test(test_inline_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
