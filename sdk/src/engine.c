@@ -4,6 +4,7 @@
 #include "backends.h"
 #include "epoch.h"
 #include "once.h"
+#include "quarantine.h"
 #include "span.h"
 #include "stats.h"
 
@@ -64,6 +65,7 @@ static void read_own_params(kvs_engine *e)
     e->ttl_ms = number(e, "ttl") / 1000000u;
     e->trace = number(e, "trace") != 0;
     e->bounce = number(e, "bounce") != 0;
+    e->quarantine = kvs_quarantine_asked();
     (void)kvs_params_str(e->params, "prefix", &e->prefix, &e->prefix_len);
 }
 

@@ -63,7 +63,8 @@ struct kvs_engine {
     const char *prefix;
     size_t prefix_len;
     uint64_t timeout, cancel_grace, ttl_ms;
-    bool bounce; /* transfers have buffers of their own */
+    bool bounce;     /* transfers have buffers of their own */
+    bool quarantine; /* and pages of their own, guarded once they are released */
     bool blocking, polls, serial, trace;
     bool by_thread;    /* progress=thread */
     bool callers_poll; /* it polls, and not only its service thread does */

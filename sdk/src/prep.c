@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preparing a transfer: one allocation for all it will ever need. */
 #include "prep.h"
+#include "quarantine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static struct kvs_xfer *allocate(struct kvs_prep *p)
         return NULL;
     /* Aligned by hand: blocks of this size are then taken from memory that the process has, and not from new
      * pages each time. */
-    char *block = malloc(l.total);
+    char *block = p->e->quarantine ? kvs_quarantine_alloc(l.total) : malloc(l.total);
     if (!block)
         return NULL;
     char *base = block + (-(uintptr_t)block & (l.align - 1));

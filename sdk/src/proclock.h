@@ -6,11 +6,12 @@
 
 /* In the order in which one thread may take them. */
 enum kvs_proclock {
-    KVS_LOCK_LOADER, /* the list of backends, and dlopen and load() of plugins (loader.c) */
-    KVS_LOCK_EPOCH,  /* making the epoch of a process (epoch.c) */
-    KVS_LOCK_ONCE,   /* the configurations of backends that take one (once.c) */
-    KVS_LOCK_SLAB,   /* the lists of slabs and of their chunks (slab.c) */
-    KVS_LOCK_LOG,    /* the log function, while it runs (log.c) */
+    KVS_LOCK_LOADER,     /* the list of backends, and dlopen and load() of plugins (loader.c) */
+    KVS_LOCK_EPOCH,      /* making the epoch of a process (epoch.c) */
+    KVS_LOCK_ONCE,       /* the configurations of backends that take one (once.c) */
+    KVS_LOCK_SLAB,       /* the lists of slabs and of their chunks (slab.c) */
+    KVS_LOCK_QUARANTINE, /* the released transfers that are guarded (quarantine.c) */
+    KVS_LOCK_LOG,        /* the log function, while it runs (log.c) */
     KVS_LOCK_COUNT,
 };
 

@@ -2,6 +2,7 @@
 /* A transfer's handle, from prep to release: check, wait, results, cancel, release, abandon. */
 #include "engine.h"
 #include "epoch.h"
+#include "quarantine.h"
 #include "stats.h"
 
 #include <stdlib.h>
@@ -45,7 +46,10 @@ static void free_memory(struct kvs_xfer *x)
     free(x->owned);
     x->magic = KVS_DEAD_MAGIC;
     kvs_handle_remove(x);
-    kvs_handle_free(x, KVS_XFER_HEAD + x->count * sizeof(struct kvs_rec), x->block);
+    if (x->engine->quarantine)
+        kvs_quarantine_free(x->block);
+    else
+        kvs_handle_free(x, KVS_XFER_HEAD + x->count * sizeof(struct kvs_rec), x->block);
 }
 
 void kvs_xfer_unprep(struct kvs_xfer *x)

@@ -173,6 +173,8 @@
        "an io that failed once fails for ever")                                                              \
     XX(touches_batch_after, "KVS-REQ-172", "memory.reused", CRASH, "", 1,                                    \
        "reads a batch after its last completion")                                                            \
+    XX(completes_released, "KVS-REQ-172", "roundtrip.one_byte", CRASH, "", 1,                                \
+       "completes an io of a released transfer")                                                             \
     XX(writes_after, "KVS-REQ-357", "memory.remapped", FAIL, "was written", 1,                               \
        "writes into a buffer after it completed")                                                            \
     XX(reads_source_after, "KVS-REQ-361", "memory.source_gone", CRASH, "SIGSEGV", 1,                         \

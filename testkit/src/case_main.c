@@ -192,7 +192,8 @@ int kvs_conform_case_main(int argc, char **argv)
     fcntl(WIRE_RESULT_FD, F_SETFD, FD_CLOEXEC);
     setvbuf(stdout, NULL, _IOLBF, 0);
     crash_install();
-    mallopt(M_PERTURB, 0xa5); /* who uses memory that was given back finds that it has changed */
+    setenv("KVSLOT_QUARANTINE", "1", 0); /* KVS-REQ-166: who uses a transfer that was released crashes */
+    mallopt(M_PERTURB, 0xa5);            /* who uses memory that was given back finds that it has changed */
     char *text = read_all(WIRE_CONFIG_FD, &len);
     close(WIRE_CONFIG_FD);
     int rc = text ? wire_config_decode(text, len, &cfg) : KVS_NO_MEMORY;
