@@ -71,7 +71,7 @@ fetch() {
 mkdir -p build
 case $part in
 '')
-  need "${build_packages[@]}" g++ git libcmocka-dev clang-format python3 python3-pip
+  need "${build_packages[@]}" g++ git libcmocka-dev clang-format python3 python3-pip python3-jsonschema
   # shellcheck disable=SC2046
   fetch $([ -n "${CI-}" ] && echo "$wheels" || echo "$few_wheels")
   build release release "-DKVSLOT_WHEELS=${few_wheels// /;}"

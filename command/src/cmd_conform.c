@@ -22,6 +22,7 @@ static const struct cmd_option options[] = {
     {"repeat", 0, "N", "rounds of each case, until one is not PASS"},
     {"until-fail", 0, NULL, "all cases again and again, until one fails; --repeat is then the most rounds"},
     {"jobs", 0, "N", "cases at once"},
+    {"strict", 0, NULL, "exit with 1 for a partial verdict too"},
     {"timeout-multiplier", 0, "X", "stretches every time limit; may be a fraction"},
     {"state", 0, "FOLDER", "where a run notes its keys, for the next one to remove if it is killed"},
     {"case-program", 0, "FILE", "the program that runs a case, in place of kvslot-case"},
@@ -143,6 +144,7 @@ static int configure(const struct cmd_call *call, struct kvs_conform_config *cfg
     take_text(call, "state", &cfg->state_dir);
     take_text(call, "case-program", &cfg->case_program);
     cfg->until_fail |= kvs_cmd_option(call, "until-fail") != NULL;
+    cfg->strict |= kvs_cmd_option(call, "strict") != NULL;
     cfg->out = stdout;
     return CMD_OK;
 }
@@ -214,7 +216,7 @@ const struct cmd kvs_cmd_conform = {
     .name = "conform",
     .operands = "TARGET",
     .summary = "run the conformance suite on a store",
-    .help = "Prints a line for each case and the verdict: pass, partial or fail; only fail exits with 1. "
+    .help = "Prints a line for each case and the verdict: pass, partial or fail; fail exits with 1. "
             "Cases touch only\n"
             "keys under a random prefix of their own, and remove them.",
     .options = options,

@@ -19,7 +19,7 @@ enum cmd_exit {
 
 /* ---- Options, as data: parser, --help and docs/kvslot.md go by these ---- */
 
-#define CMD_OPTIONS_MAX 16
+#define CMD_OPTIONS_MAX 32
 
 struct cmd_option {
     const char *name; /* without dashes; NULL ends a list */

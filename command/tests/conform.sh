@@ -37,6 +37,18 @@ grep -q '^FAIL ' out || fail "no case is FAIL: $(cat out)"
 [ "$(wc -l <err)" -le 1 ] || fail "more than a sentence: $(cat err)"
 [ "$("$check" report verdict)" = '"fail"' ] || fail "the verdict is $("$check" report verdict)"
 ! grep -q geheim out err report || fail "a secret is shown: $(grep geheim out err report)"
+# A verdict of partial fails only where it is asked for.
+succeed conform mock --filter "$id" --skip open.limits,"$id"
+code=0
+run conform mock --filter "$id" --skip "$id" --strict >out 2>err || code=$?
+[ "$code" -eq 1 ] || fail "a partial verdict with --strict exited with $code"
+grep -q '^kvslot: the verdict is partial' err || fail "a partial verdict with --strict said: $(cat err)"
+succeed conform mock --filter "$id" --strict
+
+# The report has the hash of the file.
+succeed conform "$shy" -p password=geheim --filter open.limits --json report
+[ "$("$check" report backend.file.sha256)" = "\"$(sha256sum "$shy" | cut -d' ' -f1)\"" ] ||
+  fail "the plugin's hash is $("$check" report backend.file)"
 refuse 1 'nowhere' conform mock --filter "$id" --json nowhere/report
 
 # A configuration may name the target; what the command line has goes before it.

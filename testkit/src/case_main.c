@@ -5,9 +5,11 @@
 #include "kit.h"
 #include "mask.h"
 #include "registry.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <kvslot/backend.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -99,6 +101,16 @@ static void send_secrets(const struct kvs_backend *b)
     send_json(json_pack("{s:o}", "secrets", names));
 }
 
+/* The file that the backend's code is in: its plugin, or what it is linked into. */
+static json_t *file_of(const struct kvs_backend *b)
+{
+    char path[PATH_MAX];
+    Dl_info info;
+    void *code = b->submit ? (void *)(uintptr_t)b->submit : (void *)(uintptr_t)b->put;
+    bool found = code && dladdr(code, &info) != 0 && info.dli_fname && realpath(info.dli_fname, path);
+    return found ? json_string(path) : json_null();
+}
+
 static int probe(struct kit *k, const struct wire_config *cfg)
 {
     struct kvs_error err = {0};
@@ -119,8 +131,8 @@ static int probe(struct kit *k, const struct wire_config *cfg)
         rc = kvs_engine_close(e, kit_wait_ns(k), &err);
     if (rc != KVS_OK)
         return send_error(rc, &err);
-    send_json(json_pack("{s:{s:s, s:s, s:s, s:o}}", "probe", "name", b->name, "version", b->version, "target",
-                        k->target, "limits", wire_limits_json(&limits)));
+    send_json(json_pack("{s:{s:s, s:s, s:s, s:o, s:o}}", "probe", "name", b->name, "version", b->version,
+                        "target", k->target, "file", file_of(b), "limits", wire_limits_json(&limits)));
     return 0;
 }
 

@@ -190,14 +190,6 @@ static int read_params(struct reading *r, json_t *value)
     return rc;
 }
 
-static int read_bool(struct reading *r, json_t *value)
-{
-    if (!json_is_boolean(value))
-        return wrong(r, "until_fail", "true or false");
-    r->cfg->until_fail = json_is_true(value);
-    return KVS_OK;
-}
-
 static int read_multiplier(struct reading *r, json_t *value)
 {
     if (!json_is_number(value) || !(json_number_value(value) > 0))
@@ -210,15 +202,20 @@ static const struct {
     const char *name;
     size_t text;                                   /* offset of a const char *; or */
     size_t count;                                  /* offset of an unsigned, from 1 on; or */
+    size_t flag;                                   /* offset of an int; or */
     int (*read)(struct reading *r, json_t *value); /* what reads it */
 } members[] = {
 #define TEXT(name)                                                                                           \
     {                                                                                                        \
-#name, offsetof(struct kvs_conform_config, name), 0, NULL                                            \
+#name, offsetof(struct kvs_conform_config, name), 0, 0, NULL                                         \
     }
 #define COUNT(name)                                                                                          \
     {                                                                                                        \
-#name, 0, offsetof(struct kvs_conform_config, name), NULL                                            \
+#name, 0, offsetof(struct kvs_conform_config, name), 0, NULL                                         \
+    }
+#define FLAG(name)                                                                                           \
+    {                                                                                                        \
+#name, 0, 0, offsetof(struct kvs_conform_config, name), NULL                                         \
     }
     TEXT(target),
     TEXT(plugin_file),
@@ -230,13 +227,14 @@ static const struct {
     TEXT(state_dir),
     COUNT(jobs),
     COUNT(repeat),
-    {"params", 0, 0, read_params},
-    {"seed", 0, 0, read_seed},
-    {"timeout_multiplier", 0, 0, read_multiplier},
-    {"until_fail", 0, 0, read_bool},
-    {"hooks", 0, 0, read_hooks},
-    {"variants", 0, 0, read_variants},
-    {"waivers", 0, 0, read_waivers},
+    FLAG(until_fail),
+    FLAG(strict),
+    {"params", 0, 0, 0, read_params},
+    {"seed", 0, 0, 0, read_seed},
+    {"timeout_multiplier", 0, 0, 0, read_multiplier},
+    {"hooks", 0, 0, 0, read_hooks},
+    {"variants", 0, 0, 0, read_variants},
+    {"waivers", 0, 0, 0, read_waivers},
 };
 
 static int read_member(struct reading *r, const char *name, json_t *value)
@@ -250,6 +248,12 @@ static int read_member(struct reading *r, const char *name, json_t *value)
         return members[i].read(r, value);
     if (members[i].text)
         return need_text(r, name, value, (const char **)((char *)r->cfg + members[i].text));
+    if (members[i].flag) {
+        if (!json_is_boolean(value))
+            return wrong(r, name, "true or false");
+        *(int *)((char *)r->cfg + members[i].flag) = json_is_true(value);
+        return KVS_OK;
+    }
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 1 || number > INT_MAX)
         return wrong(r, name, "a whole number from 1 on");

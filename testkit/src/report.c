@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The run as JSON for programs. */
+#include "about.h"
 #include "caps.h"
 #include "run.h"
 #include "say.h"
@@ -33,8 +34,10 @@ static json_t *capabilities(const struct kvs_limits *limits)
 
 static json_t *limits_json(const struct kvs_limits *l)
 {
+    /* More than JSON's readers take is no limit that anybody will meet. */
+    uint64_t max_value = l->max_value < INT64_MAX ? l->max_value : INT64_MAX;
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s}", "min_key", (json_int_t)l->min_key, "max_key",
-                     (json_int_t)l->max_key, "max_value", (json_int_t)l->max_value, "max_batch",
+                     (json_int_t)l->max_key, "max_value", (json_int_t)max_value, "max_batch",
                      (json_int_t)l->max_batch, "max_iov", (json_int_t)l->max_iov, "thread_model",
                      l->thread_model == KVS_THREADS_PARALLEL ? "parallel" : "serial");
 }
@@ -112,6 +115,8 @@ static json_t *all_json(const struct run *r)
         json_array_append_new(cases, row_json(r, &r->rows[i]));
     put(json, "report_format", json_integer(FORMAT));
     put(json, "suite", json_pack("{s:s, s:s}", "name", "kvslot", "version", KVS_VERSION_TEXT));
+    put(json, "sdk", json_pack("{s:s}", "version", kvs_version()));
+    put(json, "date", about_now());
     put(json, "verdict", json_string(kvs_conform_verdict_name(r->verdict)));
     put(json, "profile", json_string("core"));
     put(json, "conformant", json_boolean(r->conformant));
@@ -119,8 +124,10 @@ static json_t *all_json(const struct run *r)
     put(json, "plugin", text_json(r->cfg->plugin_file));
     put(json, "parameters", parameters(r));
     put(json, "backend",
-        json_pack("{s:O, s:O, s:b}", "name", json_object_get(r->probe, "name"), "version",
-                  json_object_get(r->probe, "version"), "emulated", (r->limits.flags & KVS_F_EMULATED) != 0));
+        json_pack("{s:O, s:O, s:b, s:o}", "name", json_object_get(r->probe, "name"), "version",
+                  json_object_get(r->probe, "version"), "emulated", (r->limits.flags & KVS_F_EMULATED) != 0,
+                  "file", about_file(json_string_value(json_object_get(r->probe, "file")))));
+    put(json, "machine", about_machine());
     put(json, "capabilities", capabilities(&r->limits));
     put(json, "limits", limits_json(&r->limits));
     put(json, "seed", json_string(seed));

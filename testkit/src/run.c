@@ -193,6 +193,11 @@ static int conclude(struct run *r, struct kvs_conform_summary *out, struct kvs_e
         rc = say(err, KVS_MISMATCH, "%u of %zu cases failed",
                  r->counts[KVS_CONFORM_FAIL] + r->counts[KVS_CONFORM_CRASH] + r->counts[KVS_CONFORM_TIMEOUT],
                  r->nrows);
+    else if (rc == KVS_OK && r->cfg->strict && r->verdict == KVS_CONFORM_VERDICT_PARTIAL && !r->stopped)
+        rc = say(err, KVS_MISMATCH,
+                 "the verdict is partial: %u of %zu cases passed, %u are not supported, %u were skipped",
+                 r->counts[KVS_CONFORM_PASS], r->nrows, r->counts[KVS_CONFORM_NOT_SUPPORTED],
+                 r->counts[KVS_CONFORM_SKIPPED]);
     else if (rc == KVS_OK && r->stopped)
         rc = say(err, KVS_CANCELED, "the run was ended early; %zu of %zu cases did not run to their end",
                  r->nunstarted, r->nrows);

@@ -41,7 +41,8 @@ static void test_all_members_are_read(void **state)
         FILE_NAME,
         "{\"target\": \"rogue\", \"params\": {\"level\": \"3\", \"notes\": \"n\"}, \"filter\": \"a\",\n"
         "\"skip\": \"b\", \"jobs\": 3, \"timeout_multiplier\": 1.5, \"seed\": \"18446744073709551615\",\n"
-        "\"repeat\": 2, \"until_fail\": true, \"json_file\": \"j\", \"junit_file\": \"x\",\n"
+        "\"repeat\": 2, \"until_fail\": true, \"strict\": true, \"json_file\": \"j\", \"junit_file\": "
+        "\"x\",\n"
         "\"case_program\": \"c\", \"state_dir\": \"s\", \"plugin_file\": \"p\",\n"
         "\"hooks\": {\"start\": \"1\", \"stop\": \"2\", \"kill\": \"3\", \"pause\": \"4\", \"resume\": "
         "\"5\"},\n"
@@ -60,6 +61,7 @@ static void test_all_members_are_read(void **state)
     assert_true(cfg.seed == UINT64_MAX);
     assert_int_equal(cfg.repeat, 2);
     assert_true(cfg.until_fail);
+    assert_true(cfg.strict);
     assert_string_equal(cfg.json_file, "j");
     assert_string_equal(cfg.junit_file, "x");
     assert_string_equal(cfg.case_program, "c");
@@ -87,6 +89,7 @@ static void test_a_bad_file_is_refused(void **state)
         {"{\"seed\": \"18446744073709551616\"}", "seed"},
         {"{\"timeout_multiplier\": 0}", "timeout_multiplier"},
         {"{\"until_fail\": 1}", "until_fail"},
+        {"{\"strict\": \"yes\"}", "strict"},
         {"{\"params\": []}", "params"},
         {"{\"params\": {\"a\": 1}}", "a has to be"},
         {"{\"hooks\": {\"explode\": \"x\"}}", "explode"},
@@ -137,7 +140,15 @@ static void test_waivers(void **state)
     cfg.filter = "roundtrip.one_byte,open.limits";
     suite_run(&s, &cfg);
     assert_int_equal(s.sum.verdict, KVS_CONFORM_VERDICT_PARTIAL);
+    assert_int_equal(s.rc, KVS_OK);
     suite_free(&s);
+    cfg.strict = 1;
+    suite_run(&s, &cfg);
+    assert_int_equal(s.sum.verdict, KVS_CONFORM_VERDICT_PARTIAL);
+    assert_int_equal(s.rc, KVS_MISMATCH);
+    assert_non_null(strstr(s.err.text, "partial: 1 of 2 cases passed, 0 are not supported, 1 were skipped"));
+    suite_free(&s);
+    cfg.strict = 0;
     static const struct kvs_conform_waiver bad[] = {
         {"roundtrip.one_bite", "r", "2030-01-01"}, {NULL, "r", "2030-01-01"},
         {"roundtrip.empty", "", "2030-01-01"},     {"roundtrip.empty", "r", "2030-02-30"},

@@ -181,6 +181,10 @@ static void test_report_members(void **state)
     assert_string_equal(json_string_value(json_object_get(json_object_get(r, "capabilities"), "read")),
                         "native");
     assert_true(json_is_integer(json_object_get(json_object_get(r, "limits"), "max_batch")));
+    json_t *file =
+        json_object_get(json_object_get(r, "backend"), "file"); /* the rogue is in the kit's library */
+    assert_non_null(strstr(json_string_value(json_object_get(file, "name")), "kvslot-testkit"));
+    assert_int_equal(json_string_length(json_object_get(file, "sha256")), 64);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(r, "counts"), "PASS")), 1);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(r, "counts"), "FAIL")), 1);
     assert_int_equal(json_array_size(json_object_get(r, "cases")), 2);

@@ -114,6 +114,7 @@ struct kvs_conform_config {
     /** Once it is not 0 (a signal's handler may set it), the run ends: what runs is killed, its keys are
      * removed, and what did not run is SKIPPED. NULL: nothing ends it. */
     const volatile sig_atomic_t *stop;
+    int strict; /**< 1: a verdict of partial is KVS_MISMATCH too */
 };
 
 /** What came out. Set size before the call. */
@@ -157,9 +158,9 @@ struct kvs_conform_file;
  *
  * Its members are those of struct kvs_conform_config under their own names, and none is needed: target,
  * plugin_file, params (an object), filter, skip, jobs, timeout_multiplier, seed (a number, or a string for
- * those above 2^53), repeat, until_fail, json_file, junit_file, case_program, state_dir, hooks (an object),
- * variants (an object of objects) and waivers (an array of objects). Files are taken from where the process
- * is, not from where the file is.
+ * those above 2^53), repeat, until_fail, strict, json_file, junit_file, case_program, state_dir, hooks (an
+ * object), variants (an object of objects) and waivers (an array of objects). Files are taken from where the
+ * process is, not from where the file is.
  *
  *     {
  *       "target": "redis://localhost:6379",
@@ -209,7 +210,7 @@ KVS_EXPORT void kvs_conform_file_free(struct kvs_conform_file *file);
  * Any; several runs at once are fine.
  * @return
  *  - KVS_OK: the verdict is pass or partial; `out` says which.
- *  - KVS_MISMATCH: the verdict is fail.
+ *  - KVS_MISMATCH: the verdict is fail, or, with `strict`, partial.
  *  - KVS_CANCELED: `stop` was set, and no case had failed.
  *  - KVS_INVALID_PARAM: no case matches the filter, a filter that cannot be, a multiplier below 0; or a
  *    target or parameter that open refuses.
