@@ -18,6 +18,11 @@ static const struct cmd_option options[] = {
      "show that the suite can fail: stores with a defect against their cases; no TARGET is needed"},
     {"list", 0, NULL, "list the cases; no TARGET is needed"},
     {"explain", 0, "ID", "tell what a case does, and what its failure means; no TARGET is needed"},
+    {"compare", 0, "REPORT",
+     "compare this JSON report with the one in TARGET's place: prints what differs, exits with 1 where that "
+     "is "
+     "worse"},
+    {"time-ratio", 0, "X", "with --compare: a case that takes X times as long is worse"},
     {"seed", 0, "N", "seed of all random bytes; 0, the default, draws one"},
     {"repeat", 0, "N", "rounds of each case, until one is not PASS"},
     {"until-fail", 0, NULL, "all cases again and again, until one fails; --repeat is then the most rounds"},
@@ -44,19 +49,39 @@ static int explain(const char *id)
     return status == KVS_OK ? CMD_OK : kvs_cmd_fail_status(status, &err);
 }
 
-static int multiplier(const struct cmd_call *call, double *out)
+/* An option that is a factor above `least`; *out is left alone where it is not given. */
+static int factor(const struct cmd_call *call, const char *option, double least, double *out)
 {
-    const char *text = kvs_cmd_option(call, "timeout-multiplier");
+    const char *text = kvs_cmd_option(call, option);
 
     if (!text)
         return CMD_OK;
     char *end;
     double value = strtod(text, &end);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || !(value > 0 && value <= 1000))
-        return kvs_cmd_fail(
-            CMD_USAGE, "option --timeout-multiplier is '%s'; it takes a number above 0, up to 1000", text);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || !(value > least && value <= 1000))
+        return kvs_cmd_fail(CMD_USAGE, "option --%s is '%s'; it takes a number above %g, up to 1000", option,
+                            text, least);
     *out = value;
     return CMD_OK;
+}
+
+/* Exit code 1 says that the second report is worse, and nothing else. */
+static int compare(const struct cmd_call *call)
+{
+    struct kvs_error err = {0};
+    double ratio = 0;
+
+    if (call->noperands != 1)
+        return kvs_cmd_fail(CMD_USAGE,
+                            "'kvslot conform --compare' needs two reports; see 'kvslot conform --help'");
+    int code = factor(call, "time-ratio", 1, &ratio);
+    if (code != CMD_OK)
+        return code;
+    int status = kvs_conform_compare(kvs_cmd_option(call, "compare"), call->operands[0], ratio, stdout, &err);
+    if (status == KVS_OK)
+        return CMD_OK;
+    fflush(stdout);
+    return kvs_cmd_fail(status == KVS_MISMATCH ? CMD_FAILED : CMD_USAGE, "%s", err.text);
 }
 
 /* Where an option stands, it goes before the file's member. */
@@ -99,7 +124,7 @@ static int take_numbers(const struct cmd_call *call, struct kvs_conform_config *
     if (code == CMD_OK)
         code = kvs_cmd_number(call, "jobs", 1, 256, &jobs);
     if (code == CMD_OK)
-        code = multiplier(call, &cfg->timeout_multiplier);
+        code = factor(call, "timeout-multiplier", 0, &cfg->timeout_multiplier);
     cfg->repeat = (unsigned)repeat;
     cfg->jobs = (unsigned)jobs;
     return code;
@@ -195,6 +220,10 @@ static int run(struct cmd_call *call)
         return kvs_conform_list(print_case, NULL);
     if (kvs_cmd_option(call, "explain"))
         return explain(kvs_cmd_option(call, "explain"));
+    if (kvs_cmd_option(call, "compare"))
+        return compare(call);
+    if (kvs_cmd_option(call, "time-ratio"))
+        return kvs_cmd_fail(CMD_USAGE, "option --time-ratio goes with --compare only");
     kvs_conform_config_init(&cfg);
     if (kvs_cmd_option(call, "config")) {
         int status = kvs_conform_config_read(kvs_cmd_option(call, "config"), &cfg, &file, &err);

@@ -63,6 +63,24 @@ refuse 2 'TARGET' conform --until-fail
 succeed conform mock --filter "$id" --until-fail --repeat 2
 grep -q 'round 1: nothing failed' out || fail "no second round: $(cat out)"
 
+# Two reports: exit code 1 is for a second one that is worse, and for nothing else.
+succeed conform mock --filter "$id" --json before
+succeed conform mock --filter "$id" --json after
+succeed conform --compare before after --time-ratio 900
+grep -q '^0 worse' out || fail "a run is not as good as itself: $(cat out)"
+sed 's/"PASS",/"FAIL",/' after >worse
+code=0
+run conform --compare before worse >out 2>err || code=$?
+[ "$code" -eq 1 ] || fail "conform --compare of a worse report exited with $code: $(cat out err)"
+grep -qE "^WORSE +$id +PASS +FAIL" out || fail "the table does not say what is worse: $(cat out)"
+succeed conform --compare worse before
+head -c 100 after >broken
+refuse 2 'report broken is no JSON: line' conform --compare before broken
+refuse 2 'report nowhere cannot be read' conform --compare nowhere after
+refuse 2 'two reports' conform --compare before
+refuse 2 'time-ratio' conform --compare before after --time-ratio 1
+refuse 2 'compare' conform mock --time-ratio 2
+
 # Each rogue is caught, or the exit code says so.
 succeed conform --self-test --filter lost_write,writes_past_end --jobs 2
 [ "$(grep -c '^caught ' out)" -eq 2 ] || fail "two rogues are not caught: $(cat out)"

@@ -3,14 +3,13 @@
 #include "about.h"
 #include "caps.h"
 #include "run.h"
+#include "saved.h"
 #include "say.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define FORMAT 1 /* of the report; grows when a member changes its meaning or goes */
 
 static json_t *text_json(const char *text)
 {
@@ -113,7 +112,7 @@ static json_t *all_json(const struct run *r)
              (unsigned long long)r->seed); /* a double would not hold every seed */
     for (size_t i = 0; i < r->nrows; i++)
         json_array_append_new(cases, row_json(r, &r->rows[i]));
-    put(json, "report_format", json_integer(FORMAT));
+    put(json, "report_format", json_integer(SAVED_FORMAT));
     put(json, "suite", json_pack("{s:s, s:s}", "name", "kvslot", "version", KVS_VERSION_TEXT));
     put(json, "sdk", json_pack("{s:s}", "version", kvs_version()));
     put(json, "date", about_now());

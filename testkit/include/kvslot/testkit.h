@@ -244,6 +244,32 @@ KVS_EXPORT int kvs_conform_self_test(const struct kvs_conform_config *cfg, uint3
                                      struct kvs_error *err);
 
 /**
+ * @brief Compares two JSON reports: prints what differs, and answers whether the second one is worse.
+ *
+ * Worse are: a lower verdict; a PASS that is something else or gone; an outcome that has become FAIL, CRASH
+ * or TIMEOUT, also of a new case; a capability lost; a limit that leaves less; with a ratio, a passing case
+ * whose time has grown by more than that factor and by 100 ms or more. Without one, such times are shown
+ * beyond a factor of 3, and are not worse, since the reports may be of two machines.
+ *
+ * @param[in]  before      the first report's file
+ * @param[in]  after       the second one's
+ * @param[in]  time_ratio  of times, above 1; 0: times are never worse
+ * @param[in]  out         where the table goes; stays the caller's, and open; NULL: nowhere
+ * @param[out] err         may be NULL
+ * @par Threads
+ * Any.
+ * @return
+ *  - KVS_OK: the second one is not worse.
+ *  - KVS_MISMATCH: it is.
+ *  - KVS_IO: a file cannot be read, or the table not be written.
+ *  - KVS_INVALID_PARAM: a file is no report, or one of a format that this release does not know; or the ratio
+ * cannot be. The text names file and line or member.
+ *  - KVS_NO_MEMORY
+ */
+KVS_EXPORT int kvs_conform_compare(const char *before, const char *after, double time_ratio, FILE *out,
+                                   struct kvs_error *err);
+
+/**
  * @brief Lists the cases of the suite, in the order in which they run.
  *
  * @param[in] each  called for each case: `arg` and the case, which is gone after it returns; its strings are
