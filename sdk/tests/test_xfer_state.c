@@ -53,6 +53,7 @@ static void test_early_failure(void **state)
         let_go(&f, 1);
         eventually(open_ios(x) == left);
     }
+    expect_rc(wait_end(x), KVS_IO); /* the last io has its status a moment before the transfer has ended */
     for (int i = 0; i < 10; i++)
         expect_rc(kvs_xfer_check(x), KVS_IO);
     assert_string_equal(kvs_xfer_error(x), "the mock ends this io with status -103 because it was told to");
