@@ -107,6 +107,22 @@ static uint64_t lower(uint64_t declared, uint64_t opened)
     return opened == 0 || (declared && opened > declared) ? declared : opened;
 }
 
+static bool above(uint64_t declared, uint64_t opened)
+{
+    return declared && (opened == 0 || opened > declared);
+}
+
+/* Has open() changed what it may not, or in the way that it may not. KVS-REQ-431 */
+static bool is_widened(const struct kvs_limits *declared, const struct kvs_limits *opened)
+{
+    uint32_t may_set = KVS_F_EMULATED | KVS_F_USE_BLOCKING | KVS_F_NO_POLL;
+    return opened->thread_model > declared->thread_model || opened->min_key < declared->min_key ||
+           above(declared->max_key, opened->max_key) || above(declared->max_value, opened->max_value) ||
+           above(declared->max_batch, opened->max_batch) || above(declared->max_iov, opened->max_iov) ||
+           (opened->caps_native & ~declared->caps_native) || (declared->caps_none & ~opened->caps_none) ||
+           ((opened->flags ^ declared->flags) & ~may_set) || (declared->flags & ~opened->flags);
+}
+
 /* What open() left of the limits; a limit or capability that it widened is not used. */
 static void narrow(kvs_engine *e, const struct kvs_limits *opened)
 {
@@ -170,6 +186,12 @@ static int open_backend(kvs_engine *e, struct kvs_error *err)
     if (rc != KVS_OK)
         return kvs_err_set(err, kvs_status_error(rc), "backend '%s': %s", be->name,
                            kvs_err_why(buf, sizeof buf, &why, rc));
+    if (is_widened(&e->limits, &opened))
+        kvs_slab_violation(
+            e->slab,
+            "open of backend '%s' widened a limit, or changed another thing that is not its to change; "
+            "it is not used",
+            be->name);
     narrow(e, &opened);
     if (e->ttl_ms && !(e->limits.caps_native & KVS_CAP_TTL))
         rc = kvs_err_set(err, KVS_NOT_SUPPORTED,

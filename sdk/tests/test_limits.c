@@ -54,6 +54,7 @@ static void narrowed(void **state)
     toy.narrow = tighten;
     kvs_engine *e = toy_open(&wide, NULL);
     struct kvs_limits l = limits_of(e);
+    assert_int_equal(kvs_engine_violations(e), 0);
     assert_int_equal(l.min_key, 2);
     assert_int_equal(l.max_key, 4);
     assert_int_equal(l.max_value, 16);
@@ -106,6 +107,7 @@ static void not_widened(void **state)
     e = toy_open(&serial, NULL);
     struct kvs_limits l = limits_of(e);
     assert_memory_equal(&l, &declared, sizeof l);
+    assert_true(kvs_engine_violations(e) > 0);
     assert_int_equal(l.thread_model, KVS_THREADS_SERIAL);
     assert_int_equal(l.max_key, 100);
     assert_int_equal(l.flags, KVS_F_NEEDS_REGISTRATION);
