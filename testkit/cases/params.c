@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The backend's declared parameters. */
 #include "case.h"
+#include <dirent.h>
 #include <inttypes.h>
 #include <kvslot/backend.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const struct kvs_param *param_at(const struct kvs_backend *b, uint32_t i)
 {
@@ -109,6 +112,59 @@ static void params_defaults(struct kit *k)
     }
 }
 
+static bool declares(const struct kvs_backend *b, const char *name, uint32_t type)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < b->nparams; i++)
+        found |= strcmp(param_at(b, i)->name, name) == 0 && param_at(b, i)->type == type;
+    return found;
+}
+
+/* Removes a folder that the case has made, and the files in it. */
+static void remove_folder(const char *path)
+{
+    char file[PATH_MAX];
+    DIR *d = opendir(path);
+    for (struct dirent *entry; d && (entry = readdir(d)) != NULL;)
+        if (snprintf(file, sizeof(file), "%s/%s", path, entry->d_name) < (int)sizeof(file))
+            unlink(file);
+    if (d)
+        closedir(d);
+    rmdir(path);
+}
+
+static void params_create(struct kit *k)
+{
+    struct kvs_error err = {0};
+    kvs_engine *e = kit_open(k);
+    const char *base = getenv("TMPDIR");
+    char folder[PATH_MAX - 16], path[PATH_MAX];
+    struct kit_key key = kit_key(k, "made");
+    struct kit_buf v = kit_value(k, kit_value_size(k, 100), 1);
+    const struct kvs_backend *b = kvs_engine_backend(e);
+    if (!declares(b, "path", KVS_PARAM_STRING) || !declares(b, "create", KVS_PARAM_BOOL))
+        kit_not_supported(k, "the backend does not declare the parameters path and create");
+    kit_needs_two_configurations(k);
+    snprintf(folder, sizeof(folder), "%s/kvslot-case-XXXXXX", base && base[0] ? base : "/tmp");
+    KIT_CHECK(mkdtemp(folder), "the folder %s cannot be made", folder);
+    snprintf(path, sizeof(path), "%s/store", folder);
+    int refused = kit_open_folder(k, path, "no", &e, &err);
+    bool made = access(path, F_OK) == 0;
+    int rc = refused == KVS_OK || made ? KVS_OK : kit_open_folder(k, path, NULL, &e, &err);
+    bool there = access(path, F_OK) == 0;
+    if (refused != KVS_OK && !made && rc == KVS_OK) {
+        kit_put(k, e, key, v.data, v.len);
+        kit_expect(k, e, key, v.data, v.len);
+        kit_close(k, e);
+    }
+    remove_folder(path);
+    rmdir(folder);
+    KIT_CHECK(refused < 0, "open with create=no of a folder that is missing is OK, not an error");
+    KIT_CHECK(!made, "open with create=no has made the folder");
+    KIT_STATUS_ERR(rc, KVS_OK, &err);
+    KIT_CHECK(there, "open has not made the folder, and create=yes is the default");
+}
+
 static const struct kit_case cases[] = {
     {.id = "params.defaults",
      .title = "A default that is given is the default that is not",
@@ -135,5 +191,14 @@ static const struct kit_case cases[] = {
      .profile = KVS_CONFORM_EXTENDED,
      .timeout_s = 60,
      .fn = params_bounds},
+    {.id = "params.create",
+     .title = "A missing folder is made, unless create=no",
+     .explain =
+         "Where the backend declares the parameters path and create: opens it with a folder that is not "
+         "there. With create=no that is an error and makes nothing; without it the folder is made, and "
+         "works.",
+     .requirements = "KVS-REQ-532",
+     .profile = KVS_CONFORM_EXTENDED,
+     .fn = params_create},
 };
 KIT_TOPIC(topic_params, cases);

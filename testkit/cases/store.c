@@ -84,6 +84,24 @@ static void store_restarted(struct kit *k)
     }
 }
 
+static void store_failover(struct kit *k)
+{
+    kvs_engine *e;
+    struct kvs_error err = {0};
+    struct kit_key key = kit_key(k, "before");
+    struct kit_buf v = kit_value(k, kit_value_size(k, 1000), 1), to = kit_buf(k, v.len, KIT_AT_END);
+    kit_needs_hook(k, "kill");
+    kit_needs_hook(k, "start");
+    kit_needs_two_configurations(k);
+    KIT_STATUS_ERR(kit_open_with(k, "timeout", "2s", &e, &err), KVS_OK, &err);
+    works_again(k, e, key, &v);
+    kit_hook(k, "kill");
+    kit_read(k, e, key, &to); /* whatever it is: it ends */
+    kit_hook(k, "start");
+    works_again(k, e, kit_key(k, "after"), &v);
+    kit_expect(k, e, key, v.data, v.len);
+}
+
 static void store_paused(struct kit *k)
 {
     away(k, "pause", "resume", SHORT);
@@ -223,6 +241,18 @@ static const struct kit_case cases[] = {
      .timeout_s = 60,
      .alone = true,
      .fn = store_restarted},
+    {.id = "store.failover",
+     .title = "With consistency a completed WRITE outlives a crash of the store",
+     .explain =
+         "Writes, kills the store and starts it again: the value is there. A store that may lose it must not "
+         "have the capability consistency.",
+     .requirements = "KVS-REQ-363 KVS-REQ-361",
+     .needs = KVS_CAP_CONSISTENCY,
+     .profile = KVS_CONFORM_EXTENDED,
+     .tags = "faults durability",
+     .timeout_s = 60,
+     .alone = true,
+     .fn = store_failover},
     {.id = "store.paused",
      .title = "Operations on a store that hangs end with an error",
      .explain = "Pauses the store: READ, WRITE and QUERY of an engine with a timeout of 200 ms end with an "

@@ -70,6 +70,10 @@
        "REMOVE of an absent key is OK")                                                                      \
     XX(removes_neighbours, "KVS-REQ-374", "remove.present", FAIL, "", 1,                                     \
        "REMOVE takes all keys that begin so")                                                                \
+    XX(removes_strangers, "KVS-REQ-081", "foreign.untouched", FAIL, "is NOT_FOUND now", 1,                   \
+       "REMOVE takes the keys of others, too")                                                               \
+    XX(changes_strangers, "KVS-REQ-081", "foreign.untouched", FAIL, "has changed", 1,                        \
+       "WRITE changes a value of others")                                                                    \
     XX(list_ignores_prefix, "KVS-REQ-088", "list.prefix", FAIL, "", 1,                                       \
        "list gives keys that begin otherwise")                                                               \
     XX(list_misses_one, "KVS-REQ-088", "list.prefix", FAIL, "given 0 times", 1,                              \
@@ -93,6 +97,11 @@
        "its limit is 1 MiB, and it refuses 600,000 bytes")                                                   \
     XX(claims_batch, "KVS-REQ-105", "batch.largest", FAIL, "NO_MEMORY", 1,                                   \
        "takes batches of 65,536, and fails from 9,000")                                                      \
+    XX(widens_limits, "KVS-REQ-431", "open.limits", FAIL, "broke its contract", 1,                           \
+       "open raises a limit that the table declares")                                                        \
+    XX(ignores_create, "KVS-REQ-532", "params.create", FAIL, "create=no", 1, "makes its folder in any case") \
+    XX(claims_consistency, "KVS-REQ-363", "store.failover", FAIL, "NOT_FOUND", 1,                            \
+       "consistency, and values go with a crash of the store")                                               \
     XX(crashes_at_bound, "KVS-REQ-443", "params.bounds", CRASH, "SIGSEGV", 1,                                \
        "dies of a parameter at its bound")                                                                   \
     XX(refuses_silently, "KVS-REQ-443", "params.bounds", FAIL, "does not name", 1,                           \

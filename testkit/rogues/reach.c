@@ -28,6 +28,8 @@ static int answer(struct rogue_engine *e, const struct kvs_batch *batch)
         abort();
     pthread_mutex_lock(&rogue_lock);
     e->lost |= gone;
+    if (gone && IS(claims_consistency))
+        rogue_forget(NULL);
     bool lost = gone || (IS(never_reconnects) && e->lost);
     pthread_mutex_unlock(&rogue_lock);
     if (lost && IS(down_is_absent) && batch->op != KVS_WRITE)

@@ -5,6 +5,6 @@
 #include <kvslot/kvslot.h>
 
 /** Makes rogue, rogue-minimal, rogue-no-query and rogue-small known. */
-int kvs_rogues_register(struct kvs_error *err);
+int kvs_rogues_register(const char *target, struct kvs_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef ROGUE_NAME
@@ -76,6 +77,8 @@ static void limit(struct kvs_limits *limits)
         lose(limits, KVS_CAP_QUERY_LOCAL);
     if (IS(claims_value))
         limits->max_value = 1u << 20;
+    if (IS(widens_limits))
+        limits->max_batch = 2 * limits->max_batch;
 }
 
 static void *idle(void *arg)
@@ -130,6 +133,20 @@ static int connect_now(struct rogue_engine *e)
     return taken ? rogue_host->fail(e->ctx, KVS_DISCONNECTED, "the parent has the connection") : KVS_OK;
 }
 
+/* The folder that it is told to have, which it has no use for. */
+static int have_folder(void *ctx)
+{
+    const char *path = NULL;
+    rogue_host->param_str(ctx, "path", &path, NULL);
+    if (!path || access(path, F_OK) == 0)
+        return KVS_OK;
+    if (number(ctx, "create") == 0 && !IS(ignores_create))
+        return rogue_host->fail(ctx, KVS_NOT_FOUND, "there is no folder '%s', and create=no", path);
+    if (mkdir(path, 0700) != 0)
+        return rogue_host->fail(ctx, KVS_IO, "folder '%s' cannot be made: %s", path, strerror(errno));
+    return KVS_OK;
+}
+
 static int check_level(void *ctx)
 {
     int64_t level = number(ctx, "level");
@@ -152,6 +169,8 @@ static int rogue_open(void *eng, void *ctx, struct kvs_limits *limits)
         snprintf(rogue_notes, sizeof(rogue_notes), "%s", file);
     bool lazy = number(ctx, "connect") != 0 && !IS(connects_when_lazy);
     int rc = check_level(ctx);
+    if (rc == KVS_OK)
+        rc = have_folder(ctx);
     if (rc == KVS_OK && !lazy)
         rc = connect_now(e);
     if (rc == KVS_OK && IS(open_fails))
@@ -230,6 +249,8 @@ static const struct kvs_param params[] = {
     {.name = "server",
      .help = "a file: the store is there as long as it exists, and hangs while it holds 'paused'"},
     {.name = "capacity", .def = "0", .help = "of all values; 0: no limit", .type = KVS_PARAM_SIZE},
+    {.name = "path", .help = "a folder that has to be there"},
+    {.name = "create", .def = "yes", .help = "makes it", .type = KVS_PARAM_BOOL},
     {.name = "level", .def = "5", .min = 1, .max = 10, .help = "means nothing", .type = KVS_PARAM_INT},
 };
 
@@ -266,4 +287,13 @@ KVS_BACKEND_DEFINE(kvs_rogue_small, .name = "rogue-small", .version = "1", .summ
     .flags = KVS_F_EMULATED | KVS_F_NEEDS_REGISTRATION, .caps_native = CAPS | QUERY_CAPS, .max_value = 100, .max_key = 34,
     .max_batch = 2, .engine_priv = sizeof(struct rogue_engine), .mem_priv = sizeof(uint64_t),
     .query = rogue_io_blocking, .remove = rogue_io_blocking, .on_register = rogue_register, .list = rogue_list)
+
+/* Those whose defect stands in the table. */
+KVS_BACKEND_DEFINE(kvs_rogue_real, .name = "rogue-real", .version = "1", .summary = "Does not say that it is no real store",
+    PARAMS, BLOCKING, .thread_model = KVS_THREADS_PARALLEL, .caps_native = CAPS | QUERY_CAPS,
+    .engine_priv = sizeof(struct rogue_engine), .query = rogue_io_blocking, .remove = rogue_io_blocking, .list = rogue_list)
+
+KVS_BACKEND_DEFINE(kvs_rogue_no_shape, .name = "rogue-no-shape", .version = "1", .summary = "Has nothing to read and write with",
+    PARAMS, .load = rogue_load, .open = rogue_open, .close = rogue_close, .flags = KVS_F_EMULATED,
+    .caps_native = BASIC_CAPS, .engine_priv = sizeof(struct rogue_engine))
 #endif

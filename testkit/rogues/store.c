@@ -104,6 +104,25 @@ static void drop_all(const struct rogue_engine *owner, const void *prefix, size_
                 at = &(*at)->next;
 }
 
+/* Drops what begins otherwise. */
+static void drop_strangers(const uint8_t *key)
+{
+    for (size_t b = 0; b < BUCKETS; b++)
+        for (struct value **at = &values[b]; *at;)
+            if ((*at)->key_len > 0 && (*at)->key[0] != key[0])
+                drop_at(at);
+            else
+                at = &(*at)->next;
+}
+
+static void change_strangers(const uint8_t *key)
+{
+    for (size_t b = 0; b < BUCKETS; b++)
+        for (struct value *v = values[b]; v; v = v->next)
+            if (v->key_len > 0 && v->key[0] != key[0] && v->len > 0)
+                v->data[v->len - 1] ^= 1;
+}
+
 void rogue_forget(const struct rogue_engine *owner)
 {
     drop_all(owner, "", 0);
@@ -198,6 +217,8 @@ static int put(struct rogue_engine *e, struct kvs_io *io)
     v->data = data;
     v->len = io->len;
     nputs++;
+    if (IS(changes_strangers))
+        change_strangers(io->key);
     return KVS_OK;
 }
 
@@ -302,6 +323,8 @@ static int drop(struct rogue_engine *e, const struct kvs_io *io)
         return IS(remove_absent_ok) ? KVS_OK : KVS_NOT_FOUND;
     if (IS(removes_neighbours))
         drop_all(NULL, io->key, io->key_len);
+    else if (IS(removes_strangers))
+        drop_strangers(io->key);
     else if (!IS(remove_lies))
         drop_at(at);
     return KVS_OK;

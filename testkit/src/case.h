@@ -24,7 +24,8 @@ struct kit_case {
     uint64_t absent;    /* enum kvs_cap bits that must be none */
     uint32_t profile;   /* enum kvs_conform_profile */
     uint32_t timeout_s; /* 0: KIT_TIMEOUT_S */
-    bool alone; /* stops or fills the store: no other case runs beside it, and start and resume follow it */
+    bool alone;   /* stops or fills the store: no other case runs beside it, and start and resume follow it */
+    bool foreign; /* looks for the keys of others, which the run puts before its first case (foreign.c) */
     void (*fn)(struct kit *k);
     /** What a process that kit_process_start has started runs in place of fn; NULL: the case has none. */
     void (*helper)(struct kit *k, const char *role);
@@ -101,6 +102,10 @@ uint64_t kit_now(void);
 kvs_engine *kit_open(struct kit *k);
 /** The same with one parameter set to another value; KVS_OK or the error. */
 int kit_open_with(struct kit *k, const char *name, const char *value, kvs_engine **e, struct kvs_error *err);
+/** Opens the target's backend with another folder, and create= (NULL: its default), as its parameters path
+ * and create. */
+int kit_open_folder(struct kit *k, const char *path, const char *create, kvs_engine **e,
+                    struct kvs_error *err);
 /** Closes an engine now, and asserts that it closes. */
 void kit_close_at(struct kit_at at, struct kit *k, kvs_engine *e);
 #define kit_close(k, e) kit_close_at(KIT_HERE, (k), (e))
@@ -157,6 +162,22 @@ bool kit_has_prefix(const struct kit *k);
 /** Longest key that a caller may give, its own prefix parameter taken off; at most KIT_KEY_MAX where there is
  * no limit. */
 size_t kit_max_key(const struct kit *k, bool *limited);
+
+/* ---- Keys of others (foreign.c) ---- */
+
+#define KIT_FOREIGN     4
+#define KIT_FOREIGN_PUT "put" /* the role of the process that puts them */
+/** The i-th of KIT_FOREIGN keys outside the run's prefix, as near to it as can be; the same in every process
+ * of a run. */
+struct kit_key kit_foreign_key(struct kit *k, size_t i);
+/** Has the run put them already. */
+bool kit_foreign_waits(const struct kit *k);
+
+/* ---- Expectations (kit.c) ---- */
+
+bool kit_has_expectation(const struct kit *k);
+/** What is otherwise than expected, as a sentence; how many things that are. */
+size_t kit_unexpected(const struct kit *k, char *text, size_t size);
 
 /* ---- Other processes (process.c) ---- */
 

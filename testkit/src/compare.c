@@ -77,17 +77,23 @@ static bool same(const json_t *a, const json_t *b)
 static const json_t *at(const struct saved *s, const char *outer, const char *inner)
 {
     const json_t *value = json_object_get(s->root, outer);
-    return inner ? json_object_get(value, inner) : value;
+    return !inner                              ? value
+           : strcmp(inner, "file.sha256") == 0 ? json_object_get(json_object_get(value, "file"), "sha256")
+                                               : json_object_get(value, inner);
 }
 
 /* What explains a difference, and is none by itself. */
 static void compare_context(struct comparison *c)
 {
     static const char *const members[][2] = {
-        {"suite", "version"},     {"sdk", "version"},   {"backend", "name"},   {"backend", "version"},
-        {"backend", "emulated"},  {"backend", "file"},  {"target", NULL},      {"parameters", NULL},
-        {"machine", "processor"}, {"machine", "cores"}, {"machine", "kernel"}, {"machine", "architecture"},
-        {"seed", NULL},           {"filter", NULL},     {"skip", NULL},        {"timeout_multiplier", NULL},
+        {"suite", "version"},     {"sdk", "version"},
+        {"backend", "name"},      {"backend", "version"},
+        {"backend", "emulated"},  {"backend", "file.sha256"},
+        {"target", NULL},         {"parameters", NULL},
+        {"machine", "processor"}, {"machine", "cores"},
+        {"machine", "kernel"},    {"machine", "architecture"},
+        {"seed", NULL},           {"filter", NULL},
+        {"skip", NULL},           {"timeout_multiplier", NULL},
     };
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         const char *outer = members[i][0], *inner = members[i][1];

@@ -224,6 +224,7 @@ static const struct {
     TEXT(json_file),
     TEXT(junit_file),
     TEXT(case_program),
+    TEXT(expect_file),
     TEXT(state_dir),
     COUNT(jobs),
     COUNT(repeat),

@@ -2,6 +2,7 @@
 #include "caps.h"
 #include "kit.h"
 #include <kvslot/backend.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int kit_engine_open(const struct wire_config *cfg, const char *target, const char *name, const char *value,
@@ -46,6 +47,42 @@ void kit_forget(struct kit *k, kvs_engine *e)
 int kit_open_with(struct kit *k, const char *name, const char *value, kvs_engine **e, struct kvs_error *err)
 {
     int rc = kit_engine_open(k->cfg, k->target, name, value, e, err);
+    if (rc == KVS_OK)
+        kit_remember(k, *e);
+    return rc;
+}
+
+/* A URI without its path, which says another folder; its other parameters stay. To be freed. */
+static char *without_folder(const char *target)
+{
+    char *text = NULL;
+    const char *query = strchr(target, '?');
+    if (!query || strstr(query, "path=") || strstr(query, "create="))
+        query = "";
+    return asprintf(&text, "%.*s%s%s", (int)strcspn(target, ":"), target, query[0] ? ":" : "", query) < 0
+               ? NULL
+               : text;
+}
+
+int kit_open_folder(struct kit *k, const char *path, const char *create, kvs_engine **e,
+                    struct kvs_error *err)
+{
+    struct wire_config cfg = *k->cfg;
+    size_t n = 0;
+    cfg.params = calloc(cfg.nparams + 3, sizeof(*cfg.params));
+    KIT_CHECK(cfg.params, "no memory for parameters");
+    for (size_t i = 0; i < k->cfg->nparams; i++)
+        if (strcmp(k->cfg->params[i].name, "path") != 0 && strcmp(k->cfg->params[i].name, "create") != 0)
+            cfg.params[n++] = k->cfg->params[i];
+    cfg.params[n++] = (struct kvs_param_value){"path", path};
+    if (create)
+        cfg.params[n++] = (struct kvs_param_value){"create", create};
+    cfg.nparams = n;
+    char *target = without_folder(k->target);
+    KIT_CHECK(target, "no memory for the target");
+    int rc = kit_engine_open(&cfg, target, NULL, NULL, e, err);
+    free(target);
+    free(cfg.params);
     if (rc == KVS_OK)
         kit_remember(k, *e);
     return rc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit.h"
+#include "expect.h"
 #include "register.h"
 #include <stdlib.h>
 #include <time.h>
@@ -66,7 +67,7 @@ int kit_begin(struct kit *k, const struct wire_config *cfg, const struct kit_cas
     k->deadline_ns = kit_now() + cfg->timeout_ns;
     k->user_prefix_len = user_prefix(cfg);
     if (!cfg->plugin[0] && strncmp(cfg->target, "rogue", 5) == 0) {
-        int rc = kvs_rogues_register(err);
+        int rc = kvs_rogues_register(cfg->target, err);
         if (rc != KVS_OK)
             return rc;
     }
@@ -77,6 +78,16 @@ int kit_begin(struct kit *k, const struct wire_config *cfg, const struct kit_cas
     }
     k->target = cfg->target[0] ? cfg->target : name;
     return KVS_OK;
+}
+
+bool kit_has_expectation(const struct kit *k)
+{
+    return json_object_get(k->cfg->store, "expect") != NULL;
+}
+
+size_t kit_unexpected(const struct kit *k, char *text, size_t size)
+{
+    return expect_differences(json_object_get(k->cfg->store, "expect"), kit_limits(k), text, size);
 }
 
 void kit_end(struct kit *k)

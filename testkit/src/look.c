@@ -14,13 +14,14 @@
 
 #define LOOK_TIMEOUT_S 60 /* opening a target may wait for its `timeout`, 30 s by default */
 
-char *run_request(const struct run *r, const char *case_id, const char *prefix, unsigned round,
-                  uint64_t timeout_ns, const json_t *keys)
+char *run_request(const struct run *r, const char *case_id, const char *role, const char *prefix,
+                  unsigned round, uint64_t timeout_ns, const json_t *keys)
 {
     struct wire_config w = {.case_id = (char *)(uintptr_t)case_id,
                             .target = (char *)(uintptr_t)(r->cfg->target ? r->cfg->target : ""),
                             .plugin = (char *)(uintptr_t)(r->cfg->plugin_file ? r->cfg->plugin_file : ""),
                             .prefix = (char *)(uintptr_t)prefix,
+                            .role = (char *)(uintptr_t)role,
                             .params = r->params,
                             .nparams = r->cfg->nparams,
                             .seed = r->seed + (round > 0 ? round - 1 : 0),
@@ -30,7 +31,7 @@ char *run_request(const struct run *r, const char *case_id, const char *prefix, 
     return wire_config_encode(&w, keys);
 }
 
-static void wait_for(struct child *c)
+void run_wait(struct child *c)
 {
     while (!child_step(c)) {
         struct pollfd fds[3];
@@ -39,8 +40,7 @@ static void wait_for(struct child *c)
     }
 }
 
-/* Why a child ended that reported neither success nor an error. */
-static int say_silent(const struct run *r, const struct child *c, const char *what, struct kvs_error *err)
+int run_say_silent(const struct run *r, const struct child *c, const char *what, struct kvs_error *err)
 {
     size_t len = 0;
     char *raw = child_output_text(c, &len), *text = raw ? mask_text(&r->mask, raw, &len) : NULL;
@@ -57,18 +57,17 @@ static int say_silent(const struct run *r, const struct child *c, const char *wh
     return rc;
 }
 
-/* Runs an errand for keys under a prefix and gives the member of its report that it is sent for. */
-static int errand_for(const struct run *r, const char *prefix, const json_t *keys, const char *id,
-                      const char *member, const char *what, json_t **answer, struct kvs_error *err)
+int run_errand(const struct run *r, const char *prefix, const json_t *keys, const char *id,
+               const char *member, const char *what, json_t **answer, struct kvs_error *err)
 {
     struct child c;
     uint64_t timeout = run_timeout(r, LOOK_TIMEOUT_S);
-    char *request = run_request(r, id, prefix, 0, timeout, keys);
+    char *request = run_request(r, id, NULL, prefix, 0, timeout, keys);
     if (!request)
         return say(err, KVS_INVALID_PARAM, "target, plugin file or a parameter is not UTF-8");
     int rc = child_start(&c, r->program, id, request, timeout, run_timeout(r, 2), err);
     if (rc == KVS_OK) {
-        wait_for(&c);
+        run_wait(&c);
         const json_t *error = child_report(&c, "error");
         *answer = json_incref((json_t *)(uintptr_t)child_report(&c, member));
         if (error)
@@ -76,7 +75,7 @@ static int errand_for(const struct run *r, const char *prefix, const json_t *key
                      json_string_value(json_object_get(error, "text")));
         else if (!*answer ||
                  c.stage != CHILD_RUNS) /* one that answers and then crashes will do so in every case */
-            rc = say_silent(r, &c, what, err);
+            rc = run_say_silent(r, &c, what, err);
     }
     child_free(&c);
     return rc;
@@ -85,7 +84,7 @@ static int errand_for(const struct run *r, const char *prefix, const json_t *key
 static int errand(const struct run *r, const char *id, const char *member, const char *what, json_t **answer,
                   struct kvs_error *err)
 {
-    return errand_for(r, r->run_prefix, NULL, id, member, what, answer, err);
+    return run_errand(r, r->run_prefix, NULL, id, member, what, answer, err);
 }
 
 static bool sweep_dead(void *arg, const char *prefix, json_t *keys)
@@ -94,7 +93,7 @@ static bool sweep_dead(void *arg, const char *prefix, json_t *keys)
     struct kvs_error err = {0};
     json_t *answer = NULL;
     bool removable = caps_have(&r->limits, KVS_CAP_REMOVE);
-    int rc = removable ? errand_for(r, prefix, keys, WIRE_SWEEP, "outcome",
+    int rc = removable ? run_errand(r, prefix, keys, WIRE_SWEEP, "outcome",
                                     "the process that removes a dead run's keys", &answer, &err)
                        : KVS_OK;
     json_decref(answer);

@@ -7,14 +7,15 @@
 extern const struct kit_topic topic_open, topic_registration, topic_keys, topic_roundtrip, topic_batch,
     topic_missing, topic_size, topic_range, topic_repost, topic_done, topic_query, topic_remove, topic_list,
     topic_overwrite, topic_concurrent, topic_ttl, topic_ending, topic_alloc, topic_prep, topic_fork,
-    topic_process, topic_memory, topic_progress, topic_params, topic_secrets, topic_store;
+    topic_process, topic_memory, topic_progress, topic_params, topic_secrets, topic_store, topic_expected,
+    topic_foreign;
 
 static const struct kit_topic *const topics[] = {
     &topic_open,    &topic_registration, &topic_keys,      &topic_roundtrip, &topic_batch,  &topic_missing,
     &topic_size,    &topic_prep,         &topic_repost,    &topic_done,      &topic_query,  &topic_alloc,
     &topic_remove,  &topic_list,         &topic_overwrite, &topic_range,     &topic_ttl,    &topic_ending,
     &topic_fork,    &topic_concurrent,   &topic_memory,    &topic_progress,  &topic_params, &topic_secrets,
-    &topic_process, &topic_store,
+    &topic_process, &topic_expected,     &topic_foreign,   &topic_store, /* the store is itself up to there */
 };
 
 size_t registry_count(void)

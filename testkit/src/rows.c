@@ -42,6 +42,12 @@ static void set_reason(struct run_row *row, const char *fmt, ...)
     va_end(ap);
 }
 
+bool run_leaves_out(const struct run *r, const struct run_row *row)
+{
+    return (r->cfg->skip && select_matches(r->cfg->skip, row->row)) ||
+           waiver_of(r->cfg->waivers, r->cfg->nwaivers, row->row->id);
+}
+
 /* A case that the capabilities rule out needs no process. */
 static bool ruled_out(const struct run *r, struct run_row *row)
 {
@@ -55,6 +61,11 @@ static bool ruled_out(const struct run *r, struct run_row *row)
     if (w) {
         row->outcome = KVS_CONFORM_SKIPPED;
         set_reason(row, "waived up to %s: %s", w->expires, w->reason);
+        return true;
+    }
+    if (row->row->foreign && r->foreign_why) {
+        row->outcome = KVS_CONFORM_FAIL;
+        set_reason(row, "%s", r->foreign_why);
         return true;
     }
     uint64_t missing = row->row->needs & ~caps_present(&r->limits, row->row->needs);
@@ -164,7 +175,9 @@ static int start_case(struct run *r, struct slot *s, struct run_row *row, struct
     s->sweeping = false;
     s->nnoted = 0;
     snprintf(s->prefix, sizeof(s->prefix), "%s%zx.", r->run_prefix, (size_t)(row - r->rows));
-    char *request = run_request(r, row->row->id, s->prefix, row->round, timeout, NULL);
+    json_object_set_new(r->store, "foreign", json_boolean(row->row->foreign && r->foreign_waits));
+    r->foreign_waits &= !row->row->foreign; /* it removes them: a further round puts its own */
+    char *request = run_request(r, row->row->id, NULL, s->prefix, row->round, timeout, NULL);
     if (!request)
         return say(err, KVS_NO_MEMORY, "no memory for case %s", row->row->id);
     return child_start(&s->child, r->program, row->row->id, request, timeout, run_timeout(r, GRACE_S), err);
@@ -179,7 +192,7 @@ static bool start_sweep(struct run *r, struct slot *s)
     if (!removable && !restore)
         return false;
     json_object_set_new(r->store, "restore", json_boolean(restore));
-    char *request = run_request(r, WIRE_SWEEP, s->prefix, 0, timeout, s->keys);
+    char *request = run_request(r, WIRE_SWEEP, NULL, s->prefix, 0, timeout, s->keys);
     struct kvs_error err;
     s->sweeping = true;
     return request && child_start(&s->child, r->program, WIRE_SWEEP, request, timeout,
@@ -326,6 +339,8 @@ static int run_pass(struct run *r, struct slot *slots, struct pollfd *fds, struc
 {
     size_t next = 0, printed = 0;
     int rc = KVS_OK;
+    look_for_stop(r, slots);
+    run_put_foreign(r);
     while (look_for_stop(r, slots), fill(r, slots, &next, err, &rc) > 0) {
         wait_any(r, slots, fds);
         for (unsigned i = 0; i < r->jobs; i++) {
@@ -366,6 +381,7 @@ int run_rows(struct run *r, struct kvs_error *err)
     do
         pass++;
     while (rc == KVS_OK && (rc = run_pass(r, slots, fds, err)) == KVS_OK && goes_on(r, pass));
+    run_remove_foreign(r);
     free(slots);
     free(fds);
     return rc;

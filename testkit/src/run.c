@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runner: what a run is made of, from its configuration to its verdict. */
 #include "run.h"
+#include "expect.h"
 #include "launch.h"
 #include "registry.h"
 #include "say.h"
@@ -63,7 +64,8 @@ static int select_rows(struct run *r, struct kvs_error *err)
     if (!r->rows)
         return say(err, KVS_NO_MEMORY, "no memory for %zu cases", registry_count());
     for (size_t i = 0; (row = registry_at(i)) != NULL; i++)
-        if (!filter || select_matches(filter, row))
+        if (!filter || select_matches(filter, row) ||
+            (r->cfg->expect_file && strcmp(row->id, EXPECT_CASE) == 0))
             r->rows[r->nrows++].row = row;
     if (r->nrows == 0)
         return say(err, KVS_INVALID_PARAM, "filter '%s' matches no case", filter ? filter : "");
@@ -101,7 +103,13 @@ static int collect_store(struct run *r, struct kvs_error *err)
         json_object_set_new(variants, v->name, pairs);
     }
     r->store = json_pack("{s:o, s:o}", "hooks", hooks, "variants", variants);
-    return r->store ? KVS_OK : say(err, KVS_INVALID_PARAM, "a hook or a variant is not UTF-8");
+    if (!r->store)
+        return say(err, KVS_INVALID_PARAM, "a hook or a variant is not UTF-8");
+    json_t *expected = NULL;
+    int rc = r->cfg->expect_file ? expect_read(r->cfg->expect_file, &expected, err) : KVS_OK;
+    if (expected)
+        json_object_set_new(r->store, "expect", expected);
+    return rc;
 }
 
 static int prepare(struct run *r, const struct kvs_conform_config *cfg, struct kvs_error *err)
@@ -222,6 +230,8 @@ static void dispose(struct run *r)
     json_decref(r->secrets);
     json_decref(r->probe);
     json_decref(r->store);
+    json_decref(r->foreign_keys);
+    free(r->foreign_why);
     free(r->identity);
 }
 

@@ -34,10 +34,13 @@ struct run {
     json_t *probe;                  /* what the probe reported */
     json_t *store;                  /* hooks and variants, for the wire; NULL: none */
     struct journal journal;
-    char *identity;    /* of the target, for the journal */
-    bool keys_left;    /* a sweep has failed */
-    bool stopped;      /* the caller has asked for it */
-    size_t nunstarted; /* then: cases that did not run, or not to their end */
+    char *identity;       /* of the target, for the journal */
+    bool keys_left;       /* a sweep has failed */
+    bool stopped;         /* the caller has asked for it */
+    size_t nunstarted;    /* then: cases that did not run, or not to their end */
+    bool foreign_waits;   /* keys of others are in the store, for the case that looks for them */
+    char *foreign_why;    /* why they could not be put, or NULL */
+    json_t *foreign_keys; /* those that were put, as a sweep takes them; or NULL */
     struct kvs_limits limits;
     struct mask mask;
     char *shown_target;
@@ -56,12 +59,28 @@ int run_suite(const struct kvs_conform_config *cfg, struct kvs_conform_summary *
 int run_look(struct run *r, struct kvs_error *err);
 /** Runs all rows and prints them as they end. */
 int run_rows(struct run *r, struct kvs_error *err);
-/** The request for one process; to be freed. NULL: not encodable. */
-char *run_request(const struct run *r, const char *case_id, const char *prefix, unsigned round,
-                  uint64_t timeout_ns, const json_t *keys);
+/** The request for one process; to be freed. role: of a helper, or NULL. NULL: not encodable. */
+char *run_request(const struct run *r, const char *case_id, const char *role, const char *prefix,
+                  unsigned round, uint64_t timeout_ns, const json_t *keys);
+/** Runs an errand for keys under a prefix and gives the member of its report that it is sent for. */
+int run_errand(const struct run *r, const char *prefix, const json_t *keys, const char *id,
+               const char *member, const char *what, json_t **answer, struct kvs_error *err);
+struct child;
+/** Waits for the child's end. */
+void run_wait(struct child *c);
+/** Why a child ended that reported neither success nor an error. */
+int run_say_silent(const struct run *r, const struct child *c, const char *what, struct kvs_error *err);
+/** Is the row skipped or waived; it then has its reason. */
+bool run_leaves_out(const struct run *r, const struct run_row *row);
 /** Removes what runs on this target have left that were killed. */
 void run_sweep_dead(struct run *r);
 uint64_t run_timeout(const struct run *r, uint64_t seconds);
+
+/* foreign.c */
+/** Puts keys of others into a store that keeps them, where the case that looks for them will run. */
+void run_put_foreign(struct run *r);
+/** Removes those that this case has not removed. */
+void run_remove_foreign(struct run *r);
 
 /* table.c */
 void table_head(const struct run *r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The proof that cases can fail: each rogue against the case that must catch it. */
 #include "defects.h"
+#include "expect.h"
 #include "run.h"
 #include "say.h"
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define REFUSED 6 /* no outcome: the backend is not even loaded */
 
 #define ROW(name, requirement, id, outcome, reason, multiplier, what)                                        \
     {"rogue", #name, requirement, id, KVS_CONFORM_##outcome, reason, multiplier, what},
@@ -26,6 +29,10 @@ static const struct rogue {
     {"rogue-minimal", "write_once", "", "", KVS_CONFORM_PASS, "", 1, "no defect: READ and WRITE once"},
     {"rogue-no-query", "none", "", "", KVS_CONFORM_PASS, "", 1, "no defect: no QUERY of its own"},
     {"rogue-small", "none", "", "", KVS_CONFORM_PASS, "", 1, "no defect: small limits"},
+    {"rogue-real", "none", "KVS-REQ-435", EXPECT_CASE, KVS_CONFORM_FAIL,
+     "emulated is expected to be yes and is no", 1, "is in memory, and does not set EMULATED"},
+    {"rogue-no-shape", "none", "KVS-REQ-406", "", REFUSED, "has neither the functions put and get nor submit",
+     1, "has no function that reads or writes"},
     HONEST_BLOCKING(ROW) HONEST_ASYNC(ROW) HONEST_THREAD(ROW) HONEST_POLL(ROW) DEFECTS_BLOCKING(ROW)
         DEFECTS_ASYNC(ROW) DEFECTS_THREAD(ROW) DEFECTS_POLL(ROW)};
 #define ROGUES (sizeof(rogues) / sizeof(rogues[0]))
@@ -53,11 +60,21 @@ struct selftest {
 
 /* The commands and parameters by which a case takes the rogue's store away: it is a file. */
 struct store {
-    char file[PATH_MAX + 32], start[PATH_MAX + 64], stop[PATH_MAX + 64], pause[PATH_MAX + 64];
+    char file[PATH_MAX + 32], expected[PATH_MAX + 64], start[PATH_MAX + 64], stop[PATH_MAX + 64],
+        pause[PATH_MAX + 64];
     char target[128];
     struct kvs_param_value params[1], denied[1], unreachable[1], full[1];
     struct kvs_conform_variant variants[3];
 };
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "we");
+    if (!f)
+        return;
+    fputs(text, f);
+    fclose(f);
+}
 
 static void make_store(struct store *s, const struct selftest *t, size_t i)
 {
@@ -73,9 +90,9 @@ static void make_store(struct store *s, const struct selftest *t, size_t i)
     s->variants[0] = (struct kvs_conform_variant){"denied", s->denied, 1};
     s->variants[1] = (struct kvs_conform_variant){"unreachable", s->unreachable, 1};
     s->variants[2] = (struct kvs_conform_variant){"full", s->full, 1};
-    FILE *f = fopen(s->file, "we");
-    if (f)
-        fclose(f);
+    snprintf(s->expected, sizeof(s->expected), "%s.expected", s->file);
+    write_file(s->file, "");
+    write_file(s->expected, "emulated yes\nlist native\n");
 }
 
 /* The one row that a rogue's run is about; or the first that a store without a defect did not pass. */
@@ -102,6 +119,12 @@ static void judge_one(struct result *r, const struct rogue *rogue, int rc, const
 {
     const char *name = kvs_conform_outcome_name(s->outcome);
     bool ran = rc == KVS_OK || rc == KVS_MISMATCH;
+    if (rogue->outcome == REFUSED && !ran) {
+        r->caught = strstr(err->text, rogue->reason) != NULL;
+        snprintf(r->text, sizeof(r->text), r->caught ? "%s" : "%s, but for another reason: %s", "refused",
+                 err->text);
+        return;
+    }
     if (!ran)
         snprintf(r->text, sizeof(r->text), "did not run: %s", err->text);
     else if (rogue->requirement[0] == '\0')
@@ -130,7 +153,8 @@ static void try_one(struct selftest *t, size_t i)
     cfg.target = store.target;
     cfg.params = store.params;
     cfg.nparams = 1;
-    cfg.filter = rogue->requirement[0] ? rogue->id : NULL;
+    cfg.filter = rogue->id[0] ? rogue->id : NULL;
+    cfg.expect_file = strcmp(rogue->id, EXPECT_CASE) == 0 ? store.expected : NULL;
     cfg.timeout_multiplier = multiplier * rogue->multiplier;
     cfg.seed = t->cfg->seed;
     cfg.case_program = t->cfg->case_program;
@@ -144,13 +168,17 @@ static void try_one(struct selftest *t, size_t i)
     t->results[i].done = true;
     pthread_mutex_unlock(&t->lock);
     unlink(store.file);
+    unlink(store.expected);
 }
 
 static void print_one(FILE *out, const struct rogue *rogue, const struct result *r)
 {
     fprintf(out, "%-8s %-21s %-12s %-27s %s\n", r->caught ? "caught" : "ESCAPED", name_of(rogue),
             rogue->requirement[0] ? rogue->requirement : "-",
-            rogue->requirement[0] ? rogue->id : "the whole suite", r->text);
+            rogue->id[0]                ? rogue->id
+            : rogue->outcome == REFUSED ? "loading it"
+                                        : "the whole suite",
+            r->text);
     if (!r->caught)
         fprintf(out, "         %s\n", rogue->what);
     fflush(out);

@@ -76,6 +76,10 @@ char *table_reproduce(const struct run *r, const struct run_row *row)
     fputs("kvslot conform ", f);
     quoted(f, r->cfg->plugin_file ? r->cfg->plugin_file : r->shown_target);
     fprintf(f, " --filter %s --seed %llu", row->row->id, (unsigned long long)r->seed);
+    if (r->cfg->expect_file) {
+        fputs(" --expect ", f);
+        quoted(f, r->cfg->expect_file);
+    }
     if (r->cfg->repeat > 1)
         fprintf(f, " --repeat %u", r->cfg->repeat);
     for (size_t i = 0; i < r->cfg->nparams; i++) {

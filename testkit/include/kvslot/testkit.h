@@ -115,6 +115,11 @@ struct kvs_conform_config {
      * removed, and what did not run is SKIPPED. NULL: nothing ends it. */
     const volatile sig_atomic_t *stop;
     int strict; /**< 1: a verdict of partial is KVS_MISMATCH too */
+    /** What the store is expected to be able to do, for the case expected.capabilities, which then always
+     * runs. A file of lines: a capability and `native`, `emulated` or `none`; `emulated` and `yes` or `no`;
+     * `thread_model` and `serial` or `parallel`; a limit (`max_value`) and a number. What it does not name
+     * may be anything; `#` begins a comment. NULL: nothing is expected. */
+    const char *expect_file;
 };
 
 /** What came out. Set size before the call. */
@@ -158,9 +163,9 @@ struct kvs_conform_file;
  *
  * Its members are those of struct kvs_conform_config under their own names, and none is needed: target,
  * plugin_file, params (an object), filter, skip, jobs, timeout_multiplier, seed (a number, or a string for
- * those above 2^53), repeat, until_fail, strict, json_file, junit_file, case_program, state_dir, hooks (an
- * object), variants (an object of objects) and waivers (an array of objects). Files are taken from where the
- * process is, not from where the file is.
+ * those above 2^53), repeat, until_fail, strict, expect_file, json_file, junit_file, case_program, state_dir,
+ * hooks (an object), variants (an object of objects) and waivers (an array of objects). Files are taken from
+ * where the process is, not from where the file is.
  *
  *     {
  *       "target": "redis://localhost:6379",
