@@ -18,7 +18,7 @@ install(FILES "${PROJECT_BINARY_DIR}/kvslotConfig.cmake" "${PROJECT_BINARY_DIR}/
   "${CMAKE_CURRENT_LIST_DIR}/KvslotPlace.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/KvslotBackend.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-backend.map"
   "${CMAKE_CURRENT_LIST_DIR}/KvslotNixl.cmake" "${CMAKE_CURRENT_LIST_DIR}/kvslot-nixl-entry.cpp"
-  "${CMAKE_CURRENT_LIST_DIR}/kvslot-nixl.map"
+  "${CMAKE_CURRENT_LIST_DIR}/kvslot-nixl.map" "${CMAKE_CURRENT_LIST_DIR}/KvslotConformance.cmake"
   DESTINATION "${package_dir}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")

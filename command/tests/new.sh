@@ -14,7 +14,7 @@ export HOME="$PWD" # CMake's registry of packages is there
 succeed new my-store2 --shape "$shape" --dir "my $shape"
 grep -qxF "made my $shape/my-store2.c" out || fail "new says: $(cat out)"
 grep -qF -- "-DCMAKE_PREFIX_PATH=$PWD/prefix" out && grep -qF "  $kvslot conform my" out || fail "new does not say where kvslot is: $(cat out)"
-[ "$(cd "my $shape" && echo *)" = "CMakeLists.txt README.md memory.h my-store2.c" ] || fail "files: $(ls "my $shape")"
+[ "$(cd "my $shape" && echo *)" = "CMakeLists.txt README.md expected-capabilities memory.h my-store2.c" ] || fail "files: $(ls "my $shape")"
 ! grep -rE '@[A-Z]+@' "my $shape" || fail "a placeholder is left"
 cd "my $shape"
 
@@ -30,6 +30,13 @@ awk 'length > 110 { print FILENAME ": " FNR ": too long"; bad = 1 } END { exit b
 "$cmake" --build build -j 2 >../build.log 2>&1 || { cat ../build.log; fail build; }
 "$(dirname -- "$cmake")/ctest" --test-dir build --output-on-failure >../test.log 2>&1 || { cat ../test.log; fail "its test"; }
 grep -q '1/1 Test.*conformance.*Passed' ../test.log || { cat ../test.log; fail "no test ran"; }
+
+grep -q '"verdict": "pass"' build/conformance.my_store2.json || fail "the test leaves no report"
+sed 's/^range none/range native/' expected-capabilities >../expect
+code=0
+run conform build/kvslot-my-store2.so --filter open.limits --expect ../expect >../out 2>../err || code=$?
+[ "$code" -eq 1 ] || fail "a lost capability is exit code $code: $(cat ../out ../err)"
+grep -q 'range is expected to be native and is none' ../out || fail "a lost capability is not named: $(cat ../out)"
 
 # It links nothing of kvslot. KVS-REQ-413
 readelf -d build/kvslot-my-store2.so >../dynamic

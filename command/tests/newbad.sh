@@ -37,7 +37,7 @@ refuse 1 'folder store cannot be made: File exists' new other --dir store
 
 succeed new abcdefghijklmnopqrstuvwxyz012345
 succeed new a
-[ "$(cd a && echo *)" = 'CMakeLists.txt README.md a.c memory.h' ] || fail "files: $(ls a)"
+[ "$(cd a && echo *)" = 'CMakeLists.txt README.md a.c expected-capabilities memory.h' ] || fail "files: $(ls a)"
 succeed new x-y_z --shape async --dir "$PWD/x"
 grep -q 'x_y_z_submit' x/x-y_z.c || fail "a dash is no part of a C name"
 finish

@@ -9,7 +9,7 @@ unset KVSLOT_PLUGIN_PATH
 cmake --install "$build" --prefix "$TMPDIR/first" >install.log
 mv first second
 prefix=$TMPDIR/second
-for file in share/doc/kvslot/LICENSE share/doc/kvslot/conform-report.schema.json include/kvslot/kvslot.h include/kvslot/backend.h include/kvslot/testkit.h; do
+for file in share/doc/kvslot/LICENSE share/doc/kvslot/conform-report.schema.json share/kvslot/mock/expected-capabilities include/kvslot/kvslot.h include/kvslot/backend.h include/kvslot/testkit.h; do
   [ -e "$prefix/$file" ] || is "installed $file" "not there" "there"
 done
 has_not "internal library" "$(find "$prefix" -name '*.a')" libkvslot_core
@@ -64,6 +64,35 @@ try program/build/program
 is "the program of README.md" "$out" "a block of the cache"
 try program/build/kit
 is "the version" "$out" "$(sed -n 's/^#define KVS_VERSION_TEXT "\(.*\)"/\1/p' "$prefix/include/kvslot/types.h")"
+
+# The suite as a test of another project's.
+mkdir suite
+cat >suite/CMakeLists.txt <<'EOF'
+cmake_minimum_required(VERSION 3.25)
+project(suite C)
+find_package(kvslot REQUIRED COMPONENTS command)
+enable_testing()
+kvslot_add_conformance(mock PARAMETERS model=poll FILTER open.limits,roundtrip.* STRICT)
+kvslot_add_conformance(mock:other NAME expected EXPECT expected FILTER open.limits)
+EOF
+echo 'ttl native' >suite/expected
+cmake -S suite -B suite/build -DCMAKE_PREFIX_PATH="$prefix" >>cmake.log
+try ctest --test-dir suite/build --output-on-failure
+is "the suite as a test: status" "$status" 8
+has "the suite as a test" "$(echo "$out" | tr -s ' .')" "conformance.mock . Passed"
+has "the suite as a test" "$out" "ttl is expected to be native and is none"
+has "its report" "$(cat suite/build/conformance.mock.json)" '"verdict": "pass"'
+has "its report as JUnit" "$(cat suite/build/conformance.mock.xml)" '<testcase '
+refuse_conformance() { # refuse_conformance ARGUMENTS SENTENCE
+  printf 'cmake_minimum_required(VERSION 3.25)\nproject(suite C)\nfind_package(kvslot REQUIRED)\nkvslot_add_conformance(%s)\n' \
+    "$1" >suite/CMakeLists.txt
+  try cmake -S suite -B suite/none -DCMAKE_PREFIX_PATH="$prefix"
+  is "kvslot_add_conformance($1): status" "$status" 1
+  has "kvslot_add_conformance($1)" "$(echo "$out" | tr -s ' \n' ' ')" "$2"
+}
+refuse_conformance 'mock EXPECT nothing' "EXPECT is 'nothing', and there is no file"
+refuse_conformance 'mock PARAMETERS model' "PARAMETERS has 'model', which is not name=value"
+refuse_conformance 'mock COLOUR red' "'COLOUR;red' is not an argument"
 
 # A NIXL plugin of another project's.
 if [ -e "$prefix/lib/libkvslot-nixl.a" ]; then
