@@ -25,6 +25,7 @@ static const struct cmd_option options[] = {
      "worse"},
     {"time-ratio", 0, "X", "with --compare: a case that takes X times as long is worse"},
     {"seed", 0, "N", "seed of all random bytes; 0, the default, draws one"},
+    {"replay", 0, "FILE", "only the steps in FILE, as a case of the tag model prints them where it fails"},
     {"repeat", 0, "N", "rounds of each case, until one is not PASS"},
     {"until-fail", 0, NULL, "all cases again and again, until one fails; --repeat is then the most rounds"},
     {"jobs", 0, "N", "cases at once"},
@@ -170,6 +171,7 @@ static int configure(const struct cmd_call *call, struct kvs_conform_config *cfg
     take_text(call, "junit", &cfg->junit_file);
     take_text(call, "state", &cfg->state_dir);
     take_text(call, "case-program", &cfg->case_program);
+    take_text(call, "replay", &cfg->replay_file);
     cfg->until_fail |= kvs_cmd_option(call, "until-fail") != NULL;
     cfg->strict |= kvs_cmd_option(call, "strict") != NULL;
     cfg->out = stdout;

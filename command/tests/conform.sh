@@ -81,6 +81,21 @@ refuse 2 'two reports' conform --compare before
 refuse 2 'time-ratio' conform --compare before after --time-ratio 1
 refuse 2 'compare' conform mock --time-ratio 2
 
+# The steps that a case of the model prints fail again, as they stand there.
+code=0
+run conform 'rogue:?defect=removed_comes_back' --filter model.reopen --seed 5 >out 2>err || code=$?
+[ "$code" -eq 1 ] || fail "a store whose removed keys come back exited with $code: $(cat out err)"
+grep '^ *|' out >steps || fail "no steps are printed: $(cat out)"
+[ "$(grep -c . steps)" -le 8 ] || fail "they are not shrunk: $(cat steps)"
+code=0
+run conform 'rogue:?defect=removed_comes_back' --replay steps >out 2>err || code=$?
+[ "$code" -eq 1 ] && grep -q '^FAIL  *model.replay ' out || fail "the steps do not fail again: $(cat out err)"
+succeed conform mock --replay steps
+grep -qE '^PASS +model.replay ' out || fail "the steps did not run: $(cat out)"
+echo 'read k1 v1' >steps
+refuse 2 "script steps: line 1: 'v1' stands where the end of the line is expected" conform mock --replay steps
+refuse 1 'script nowhere cannot be read' conform mock --replay nowhere
+
 # Each rogue is caught, or the exit code says so.
 succeed conform --self-test --filter lost_write,writes_past_end --jobs 2
 [ "$(grep -c '^caught ' out)" -eq 2 ] || fail "two rogues are not caught: $(cat out)"

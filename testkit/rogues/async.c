@@ -271,6 +271,36 @@ static struct rogue_io *take(struct rogue_engine *e, const struct kvs_batch *of)
     return own;
 }
 
+/* A WRITE that waits, of another batch, with another key and as many bytes. */
+static struct kvs_io *waits_behind(struct rogue_engine *e, const struct rogue_io *own)
+{
+    struct rogue_io *other;
+    struct kvs_io *found = NULL;
+    pthread_mutex_lock(&e->guard);
+    TAILQ_FOREACH(other, &e->queue, link)
+    {
+        const struct kvs_io *io = other->io;
+        bool same_key = io->key_len == own->io->key_len && memcmp(io->key, own->io->key, io->key_len) == 0;
+        if (other->batch != own->batch && other->batch->op == KVS_WRITE && io->len == own->io->len &&
+            !same_key)
+            found = other->io;
+    }
+    pthread_mutex_unlock(&e->guard);
+    return found;
+}
+
+static int run_queued(struct rogue_engine *e, struct rogue_io *own)
+{
+    struct kvs_io as = *own->io;
+    const struct kvs_io *other = NULL;
+    if (IS(borrows_bytes) && own->batch->op == KVS_WRITE && rogue_has(e, own->io))
+        other = waits_behind(e, own);
+    if (!other)
+        return rogue_run(e, own->batch, own->io);
+    as.iov = other->iov;
+    return rogue_run(e, own->batch, &as);
+}
+
 int rogue_poll(void *eng, int max_events)
 {
     struct rogue_engine *e = eng;
@@ -286,7 +316,7 @@ int rogue_poll(void *eng, int max_events)
         return 0;
     }
     for (; n < max_events && (own = take(e, NULL)) != NULL; n++)
-        rogue_host->complete(own->io, rogue_run(e, own->batch, own->io));
+        rogue_host->complete(own->io, run_queued(e, own));
     if (n == max_events)
         ring(e);
     return n;
@@ -308,6 +338,11 @@ void rogue_cancel(void *eng, struct kvs_batch *batch)
         uint64_t token = io->token;
         if (IS(cancel_drops))
             continue;
+        if (IS(cancel_removes) && batch->op == KVS_WRITE) {
+            struct kvs_batch as = *batch;
+            as.op = KVS_REMOVE;
+            rogue_run(e, &as, io);
+        }
         rogue_host->complete(io, KVS_CANCELED);
         if (IS(cancel_twice))
             rogue_host->complete_cb(0, (void *)(uintptr_t)token);

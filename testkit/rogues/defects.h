@@ -149,7 +149,15 @@
        "keys of a store that has gone are absent")                                                           \
     XX(never_reconnects, "KVS-REQ-385", "store.restarted", FAIL, "DISCONNECTED", 0.2, "stays disconnected")  \
     XX(pause_hangs, "KVS-REQ-384", "store.paused", TIMEOUT, "", 0.2,                                         \
-       "waits for a hung store beyond its deadline")
+       "waits for a hung store beyond its deadline")                                                         \
+    XX(fifth_write_lost, "KVS-REQ-361", "model.sequential", FAIL, "can only have the value v", 1,            \
+       "each fifth overwrite of a key is OK and changes nothing")                                            \
+    XX(removed_comes_back, "KVS-REQ-374", "model.reopen", FAIL, "the value none", 1,                         \
+       "removed keys are back once the last engine was closed")                                              \
+    XX(emptied_crashes, "KVS-REQ-374", "model.sequential", FAIL, "SIGSEGV", 1,                               \
+       "dies when a value is removed that an empty one has overwritten")                                     \
+    XX(changed_hangs, "KVS-REQ-150", "model.sequential", FAIL, "still running", 0.2,                         \
+       "never comes back when a value is removed that has overwritten another")
 
 /* The async shape that completes in submit. */
 #define DEFECTS_ASYNC(XX)                                                                                    \
@@ -207,7 +215,11 @@
     XX(fd_never_ready, "KVS-REQ-313", "progress.descriptor", TIMEOUT, "", 0.2,                               \
        "its descriptor is never readable")                                                                   \
     XX(poll_blocks, "KVS-REQ-312", "progress.poll_returns", FAIL, "waits", 1, "poll sleeps")                 \
-    XX(loses_many, "KVS-REQ-150", "concurrent.thousands", TIMEOUT, "", 0.1, "loses every thousandth io")
+    XX(loses_many, "KVS-REQ-150", "concurrent.thousands", TIMEOUT, "", 0.1, "loses every thousandth io")     \
+    XX(borrows_bytes, "KVS-REQ-361", "model.concurrent", FAIL, "", 1,                                        \
+       "an overwrite stores the bytes of another of that length that waits behind it")                       \
+    XX(cancel_removes, "KVS-REQ-364", "model.concurrent", FAIL, "", 1,                                       \
+       "a canceled overwrite has removed the old value")
 
 /* For tests of the runner, and no row of the self-test. */
 #define DEFECTS_OF_PROCESSES(XX)                                                                             \

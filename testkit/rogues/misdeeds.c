@@ -80,3 +80,37 @@ bool rogue_file_holds(const char *file, const char *text)
         fclose(f);
     return memmem(buf, n, text, strlen(text)) != NULL;
 }
+
+void rogue_note(const char *what, const void *key, size_t len)
+{
+    FILE *f = rogue_notes[0] ? fopen(rogue_notes, "a") : NULL;
+    if (!f)
+        return;
+    fprintf(f, "%s %.*s\n", what, (int)len, (const char *)key);
+    fclose(f);
+}
+
+bool rogue_third_time(void)
+{
+    unsigned lines = 0;
+    rogue_note("written", "", 0);
+    FILE *f = fopen(rogue_notes, "r");
+    for (int c; f && (c = getc(f)) != EOF;)
+        lines += c == '\n';
+    if (f)
+        fclose(f);
+    return lines % 3 == 0;
+}
+
+int rogue_list_notes(int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg)
+{
+    char line[256];
+    int rc = KVS_OK;
+    FILE *f = fopen(rogue_notes, "r");
+    while (f && rc == KVS_OK && fgets(line, sizeof(line), f))
+        if (strncmp(line, "written ", 8) == 0)
+            rc = each(arg, line + 8, strcspn(line + 8, "\n"), KVS_SIZE_UNKNOWN);
+    if (f)
+        fclose(f);
+    return rc;
+}

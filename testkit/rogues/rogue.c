@@ -204,6 +204,8 @@ static void rogue_close(void *eng)
         rogue_forget(e);
     if (--engines == 0 && IS(lost_on_reopen))
         rogue_forget(NULL);
+    if (engines == 0)
+        rogue_put_back(); /* of which there is nothing but with removed_comes_back */
     pthread_mutex_unlock(&rogue_lock);
 }
 
@@ -228,6 +230,7 @@ __attribute__((destructor)) static void unload(void)
     if (IS(crash_at_exit))
         rogue_crash();
     pthread_mutex_lock(&rogue_lock);
+    rogue_put_back();
     rogue_forget(NULL);
     pthread_mutex_unlock(&rogue_lock);
 }

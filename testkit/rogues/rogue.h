@@ -44,7 +44,10 @@ int rogue_list(void *eng, const void *prefix, size_t len,
                uint64_t deadline);
 /* Forgets all values of an engine (NULL: all). rogue_lock is held. */
 void rogue_forget(const struct rogue_engine *owner);
-void rogue_note(const char *what, const void *key, size_t len);
+/* Undoes all removals. rogue_lock is held. */
+void rogue_put_back(void);
+/* Is there a value of the io's key. rogue_lock is not held. */
+bool rogue_has(struct rogue_engine *e, const struct kvs_io *io);
 
 /* ---- reach.c ---- */
 
@@ -61,6 +64,11 @@ void rogue_leave_child(void);
 void rogue_print_much(void);
 /* Does a file of this process hold the text. */
 bool rogue_file_holds(const char *file, const char *text);
+void rogue_note(const char *what, const void *key, size_t len);
+/* Lists the keys that were written, by the notes. */
+int rogue_list_notes(int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg);
+/* Is this every third call. It counts in the notes, which all processes share. */
+bool rogue_third_time(void);
 
 /* ---- async.c ---- */
 

@@ -14,6 +14,7 @@ struct value {
     struct value *next;
     const struct rogue_engine *owner; /* who wrote it first, where that counts, else NULL */
     size_t key_len, len;
+    unsigned overwrites;
     uint8_t *key, *data;
 };
 
@@ -22,16 +23,8 @@ pthread_mutex_t rogue_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct value *values[BUCKETS]; /* guarded by rogue_lock, with those below; one store a process */
 static size_t nvalues;
 static uint64_t nbytes, nputs;
+static struct value *removed;        /* removed_comes_back: to be put back */
 static volatile uint8_t scratch[64]; /* not_parallel: guarded by nothing */
-
-void rogue_note(const char *what, const void *key, size_t len)
-{
-    FILE *f = rogue_notes[0] ? fopen(rogue_notes, "a") : NULL;
-    if (!f)
-        return;
-    fprintf(f, "%s %.*s\n", what, (int)len, (const char *)key);
-    fclose(f);
-}
 
 static bool notes_keys(void)
 {
@@ -86,6 +79,29 @@ static void drop_at(struct value **at)
     free(v->key);
     free(v->data);
     free(v);
+}
+
+static void set_aside(struct value **at)
+{
+    struct value *v = *at;
+    *at = v->next;
+    v->next = removed;
+    removed = v;
+}
+
+void rogue_put_back(void)
+{
+    struct value *v;
+    while ((v = removed) != NULL) {
+        struct value **at = find(NULL, v->key, v->key_len), **free_one = &removed;
+        if (*at) { /* it was written again since */
+            drop_at(free_one);
+            continue;
+        }
+        removed = v->next;
+        v->next = NULL;
+        *at = v;
+    }
 }
 
 static bool begins_with(const struct value *v, const void *prefix, size_t len)
@@ -156,25 +172,12 @@ static int refuse_put(struct rogue_engine *e, struct kvs_io *io, struct value **
     return KVS_OK;
 }
 
-/* Counts in the notes, which all processes share. */
-static bool third_time(void)
-{
-    unsigned lines = 0;
-    rogue_note("written", "", 0);
-    FILE *f = fopen(rogue_notes, "r");
-    for (int c; f && (c = getc(f)) != EOF;)
-        lines += c == '\n';
-    if (f)
-        fclose(f);
-    return lines % 3 == 0;
-}
-
 static bool put_is_dropped(const struct value *v)
 {
     if (IS(fails_sometimes) && !v)
-        return third_time();
+        return rogue_third_time();
     return IS(lost_write) || (IS(stale_read) && v) || (IS(write_once_ok) && v) ||
-           (IS(error_is_ok) && nvalues >= 500);
+           (IS(error_is_ok) && nvalues >= 500) || (IS(fifth_write_lost) && v && v->overwrites % 5 == 4);
 }
 
 static struct value *add(struct rogue_engine *e, struct value **at, const struct kvs_io *io)
@@ -193,7 +196,10 @@ static int put(struct rogue_engine *e, struct kvs_io *io)
 {
     struct value **at = find(e, io->key, io->key_len), *v = *at;
     const uint8_t *from = io->iovcnt > 0 ? io->iov[0].iov_base : NULL;
-    if (put_is_dropped(v))
+    bool dropped = put_is_dropped(v);
+    if (v)
+        v->overwrites++;
+    if (dropped)
         return KVS_OK;
     int rc = refuse_put(e, io, at);
     if (rc != KVS_OK)
@@ -321,13 +327,27 @@ static int drop(struct rogue_engine *e, const struct kvs_io *io)
         rogue_note("removed", io->key, io->key_len);
     if (!*at)
         return IS(remove_absent_ok) ? KVS_OK : KVS_NOT_FOUND;
+    if ((*at)->overwrites > 0 && IS(changed_hangs))
+        rogue_hang();
+    if ((*at)->overwrites > 0 && (*at)->len == 0 && IS(emptied_crashes))
+        rogue_crash();
     if (IS(removes_neighbours))
         drop_all(NULL, io->key, io->key_len);
     else if (IS(removes_strangers))
         drop_strangers(io->key);
+    else if (IS(removed_comes_back))
+        set_aside(at);
     else if (!IS(remove_lies))
         drop_at(at);
     return KVS_OK;
+}
+
+bool rogue_has(struct rogue_engine *e, const struct kvs_io *io)
+{
+    pthread_mutex_lock(&rogue_lock);
+    bool there = *find(e, io->key, io->key_len) != NULL;
+    pthread_mutex_unlock(&rogue_lock);
+    return there;
 }
 
 int rogue_run(struct rogue_engine *e, const struct kvs_batch *batch, struct kvs_io *io)
@@ -349,19 +369,6 @@ int rogue_run(struct rogue_engine *e, const struct kvs_batch *batch, struct kvs_
     return rc;
 }
 
-static int list_notes(int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg)
-{
-    char line[256];
-    int rc = KVS_OK;
-    FILE *f = fopen(rogue_notes, "r");
-    while (f && rc == KVS_OK && fgets(line, sizeof(line), f))
-        if (strncmp(line, "written ", 8) == 0)
-            rc = each(arg, line + 8, strcspn(line + 8, "\n"), KVS_SIZE_UNKNOWN);
-    if (f)
-        fclose(f);
-    return rc;
-}
-
 int rogue_list(void *eng, const void *prefix, size_t len,
                int (*each)(void *arg, const void *key, size_t len, uint64_t size), void *arg,
                uint64_t deadline)
@@ -369,7 +376,7 @@ int rogue_list(void *eng, const void *prefix, size_t len,
     int rc = KVS_OK;
     unsigned found = 0;
     if (IS(crashes_after_write_listed))
-        return list_notes(each, arg);
+        return rogue_list_notes(each, arg);
     pthread_mutex_lock(&rogue_lock);
     for (size_t b = 0; b < BUCKETS; b++)
         for (struct value *v = values[b]; v && rc == KVS_OK; v = v->next) {

@@ -26,6 +26,7 @@ struct kit_case {
     uint32_t timeout_s; /* 0: KIT_TIMEOUT_S */
     bool alone;   /* stops or fills the store: no other case runs beside it, and start and resume follow it */
     bool foreign; /* looks for the keys of others, which the run puts before its first case (foreign.c) */
+    bool replays; /* prints a script where it fails, for --replay */
     void (*fn)(struct kit *k);
     /** What a process that kit_process_start has started runs in place of fn; NULL: the case has none. */
     void (*helper)(struct kit *k, const char *role);
@@ -217,6 +218,8 @@ struct kit_buf {
 struct kit_buf kit_buf(struct kit *k, size_t len, enum kit_place place);
 /** At `skew` bytes after a page's start, with a canary on both sides. */
 struct kit_buf kit_buf_skewed(struct kit *k, size_t len, size_t skew);
+/** Gives it back before the case ends. */
+void kit_buf_free(struct kit *k, struct kit_buf *b);
 /** Makes it read-only. */
 void kit_buf_protect(const struct kit_buf *b);
 /** Puts other memory in its place, with the poison in it. */
@@ -225,6 +228,8 @@ void kit_buf_remap(const struct kit_buf *b);
 void kit_buf_forbid(const struct kit_buf *b);
 /** Deterministic bytes of the seed, `salt` tells values apart. */
 void kit_fill(const struct kit *k, void *to, size_t len, uint64_t salt);
+/** The same of a seed of the case's own. */
+void kit_fill_seeded(uint64_t seed, void *to, size_t len, uint64_t salt);
 /** Fills it with a pattern that no kit_fill gives in more than a few bytes. */
 void kit_poison(const struct kit_buf *b);
 /** Asserts that the bytes from `from` on are still the poison. */

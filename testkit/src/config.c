@@ -226,6 +226,7 @@ static const struct {
     TEXT(case_program),
     TEXT(expect_file),
     TEXT(state_dir),
+    TEXT(replay_file),
     COUNT(jobs),
     COUNT(repeat),
     FLAG(until_fail),

@@ -22,6 +22,7 @@ char *run_request(const struct run *r, const char *case_id, const char *role, co
                             .plugin = (char *)(uintptr_t)(r->cfg->plugin_file ? r->cfg->plugin_file : ""),
                             .prefix = (char *)(uintptr_t)prefix,
                             .role = (char *)(uintptr_t)role,
+                            .script = r->script,
                             .params = r->params,
                             .nparams = r->cfg->nparams,
                             .seed = r->seed + (round > 0 ? round - 1 : 0),

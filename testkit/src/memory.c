@@ -79,7 +79,12 @@ static uint64_t mix(uint64_t z)
 
 void kit_fill(const struct kit *k, void *to, size_t len, uint64_t salt)
 {
-    uint64_t state = mix(kit_seed(k)) ^ mix(salt + UINT64_C(0x9e3779b97f4a7c15));
+    kit_fill_seeded(kit_seed(k), to, len, salt);
+}
+
+void kit_fill_seeded(uint64_t seed, void *to, size_t len, uint64_t salt)
+{
+    uint64_t state = mix(seed) ^ mix(salt + UINT64_C(0x9e3779b97f4a7c15));
     uint8_t *p = to;
     while (len > 0) {
         uint64_t word = mix(state += UINT64_C(0x9e3779b97f4a7c15));
@@ -137,6 +142,23 @@ void kit_around_at(struct kit_at at, const char *what, const struct kit_buf *b)
     size_t page = page_size();
     check_canary(at, what, b->map + page, b->data, "before");
     check_canary(at, what, b->data + b->len, b->map + b->map_len - page, "after");
+}
+
+void kit_buf_free(struct kit *k, struct kit_buf *b)
+{
+    pthread_mutex_lock(&k->lock);
+    struct kit_mapping **at = &k->mappings, *m;
+    while (*at && (*at)->map != b->map)
+        at = &(*at)->next;
+    m = *at;
+    if (m)
+        *at = m->next;
+    pthread_mutex_unlock(&k->lock);
+    KIT_CHECK(m || !b->map, "a buffer is given back that is none of the kit's");
+    if (m)
+        munmap(m->map, m->len);
+    free(m);
+    memset(b, 0, sizeof(*b));
 }
 
 void kit_memory_end(struct kit *k)

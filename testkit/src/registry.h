@@ -5,10 +5,13 @@
 
 #include "case.h"
 
+/** Replays a script; in no list of cases, and found by its id only. */
+extern const struct kit_case case_replay;
+
 size_t registry_count(void);
 /** The case at place i; NULL past the end. */
 const struct kit_case *registry_at(size_t i);
-/** NULL where there is none of that id. */
+/** NULL where there is none of that id; finds case_replay, too. */
 const struct kit_case *registry_find(const char *id);
 /** The id that is most like this one. */
 const char *registry_nearest(const char *id);

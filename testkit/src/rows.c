@@ -3,14 +3,13 @@
  */
 #include "caps.h"
 #include "child.h"
+#include "judge.h"
 #include "registry.h"
 #include "run.h"
 #include "say.h"
 #include "waiver.h"
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #define SWEEP_TIMEOUT_S 15
 #define GRACE_S         2 /* between TERM and KILL */
@@ -24,12 +23,6 @@ struct slot {
     json_t *keys; /* to sweep beside the prefix */
     struct child child;
 };
-
-static const char *signal_name(int sig)
-{
-    const char *name = sigabbrev_np(sig);
-    return name ? name : "?";
-}
 
 static void set_reason(struct run_row *row, const char *fmt, ...) KVS_PRINTF(2, 3);
 static void set_reason(struct run_row *row, const char *fmt, ...)
@@ -52,7 +45,7 @@ bool run_leaves_out(const struct run *r, const struct run_row *row)
 static bool ruled_out(const struct run *r, struct run_row *row)
 {
     char names[256];
-    if (r->cfg->skip && select_matches(r->cfg->skip, row->row)) {
+    if (r->cfg->skip && !r->cfg->replay_file && select_matches(r->cfg->skip, row->row)) {
         row->outcome = KVS_CONFORM_SKIPPED;
         set_reason(row, "asked for");
         return true;
@@ -79,46 +72,6 @@ static bool ruled_out(const struct run *r, struct run_row *row)
         return true;
     }
     return false;
-}
-
-/* Report and end have to agree: neither alone makes a PASS. */
-static void judge(struct run_row *row, const struct child *c)
-{
-    const json_t *said = child_report(c, "outcome"), *error = child_report(c, "error");
-    const char *text = json_string_value(child_report(c, "text"));
-    uint32_t outcome = said ? (uint32_t)json_integer_value(said) : KVS_CONFORM_CRASH;
-    bool failed = outcome == KVS_CONFORM_FAIL || outcome == KVS_CONFORM_TIMEOUT;
-    static const char *const ends[] = {
-        [CHILD_RUNS] = "",
-        [CHILD_TERMINATED] = "",
-        [CHILD_KILLED] = "; SIGTERM did not end it, so SIGKILL did",
-        [CHILD_GIVEN_UP] = "; neither SIGTERM nor SIGKILL ended it",
-    };
-    if (c->stage != CHILD_RUNS) {
-        row->outcome = KVS_CONFORM_TIMEOUT;
-        set_reason(row, "it did not end in its time%s%s%s",
-                   text && text[0] ? ", after it had reported: " : "", text ? text : "", ends[c->stage]);
-    } else if (c->status_lost) {
-        row->outcome = KVS_CONFORM_FAIL;
-        set_reason(row, "somebody else has waited for the case's process, so its end is not known");
-    } else if (WIFSIGNALED(c->status)) {
-        row->outcome = KVS_CONFORM_CRASH;
-        set_reason(row, "died of SIG%s%s%s", signal_name(WTERMSIG(c->status)),
-                   text && text[0] ? " after it had reported: " : "", text ? text : "");
-    } else if (error) {
-        row->outcome = KVS_CONFORM_FAIL;
-        set_reason(row, "could not begin: %s", json_string_value(json_object_get(error, "text")));
-    } else if (!said || outcome > KVS_CONFORM_TIMEOUT) {
-        row->outcome = KVS_CONFORM_CRASH;
-        set_reason(row, "ended with exit code %d and without a report", WEXITSTATUS(c->status));
-    } else if (!failed && WEXITSTATUS(c->status) != 0) {
-        row->outcome = KVS_CONFORM_FAIL;
-        set_reason(row, "reported %s, and then ended with exit code %d", kvs_conform_outcome_name(outcome),
-                   WEXITSTATUS(c->status));
-    } else {
-        row->outcome = outcome;
-        set_reason(row, "%s", text ? text : "");
-    }
 }
 
 static char *without_secrets(const struct run *r, char *text, size_t len)
@@ -237,7 +190,8 @@ static bool go_on(struct run *r, struct slot *s, struct kvs_error *err, int *rc)
     } else {
         row->duration_ms += (c->ended_ns - c->started_ns) / 1000000u;
         note_keys(r, s);
-        judge(row, c);
+        free(row->reason);
+        row->outcome = judge_child(c, &row->reason);
         keep_texts(r, row, c);
         if (r->stopped && row->outcome == KVS_CONFORM_TIMEOUT)
             interrupted(r, row);

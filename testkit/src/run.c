@@ -5,6 +5,7 @@
 #include "launch.h"
 #include "registry.h"
 #include "say.h"
+#include "script.h"
 #include "waiver.h"
 #include <errno.h>
 #include <stdio.h>
@@ -51,9 +52,27 @@ static int check_list(const char *list, const char *what, struct kvs_error *err)
     return KVS_OK;
 }
 
+/* The file's steps become the script of the one case that replays them. */
+static int select_replay(struct run *r, struct kvs_error *err)
+{
+    struct script script;
+    int rc = script_load(r->cfg->replay_file, &script, err);
+    if (rc != KVS_OK)
+        return rc;
+    r->script = script_text(&script);
+    script_free(&script);
+    r->rows = calloc(1, sizeof(*r->rows));
+    if (!r->rows || !r->script)
+        return say(err, KVS_NO_MEMORY, "no memory for the script");
+    r->rows[r->nrows++].row = &case_replay;
+    return KVS_OK;
+}
+
 static int select_rows(struct run *r, struct kvs_error *err)
 {
     const struct kit_case *row;
+    if (r->cfg->replay_file)
+        return select_replay(r, err);
     const char *filter = r->cfg->filter;
     int rc = check_list(filter, "filter", err);
     if (rc == KVS_OK)
@@ -225,6 +244,7 @@ static void dispose(struct run *r)
     free(r->params);
     free(r->rows);
     free(r->program);
+    free(r->script);
     free(r->shown_target);
     mask_free(&r->mask);
     json_decref(r->secrets);

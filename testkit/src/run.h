@@ -28,6 +28,7 @@ struct run {
     uint64_t seed;
     char run_prefix[24]; /* of all keys of the run */
     char *program;
+    char *script;                   /* of --replay, or NULL */
     struct kvs_param_value *params; /* cfg's, with @fd:N replaced by what was read there */
     char **read_values;             /* those, owned; as many as params */
     json_t *secrets;                /* names of the secret parameters */

@@ -66,7 +66,8 @@ static void quoted(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-char *table_reproduce(const struct run *r, const struct run_row *row)
+/* The command with the run's target and parameters; `script`: one that replays a script. */
+static char *command(const struct run *r, const struct run_row *row, const char *script)
 {
     char *line = NULL;
     size_t len = 0;
@@ -75,8 +76,13 @@ char *table_reproduce(const struct run *r, const struct run_row *row)
         return NULL;
     fputs("kvslot conform ", f);
     quoted(f, r->cfg->plugin_file ? r->cfg->plugin_file : r->shown_target);
-    fprintf(f, " --filter %s --seed %llu", row->row->id, (unsigned long long)r->seed);
-    if (r->cfg->expect_file) {
+    if (script) {
+        fputs(" --replay ", f);
+        quoted(f, script);
+    } else {
+        fprintf(f, " --filter %s --seed %llu", row->row->id, (unsigned long long)r->seed);
+    }
+    if (r->cfg->expect_file && !script) {
         fputs(" --expect ", f);
         quoted(f, r->cfg->expect_file);
     }
@@ -92,6 +98,11 @@ char *table_reproduce(const struct run *r, const struct run_row *row)
         return NULL;
     }
     return line;
+}
+
+char *table_reproduce(const struct run *r, const struct run_row *row)
+{
+    return command(r, row, r->cfg->replay_file);
 }
 
 void table_row(const struct run *r, const struct run_row *row)
@@ -113,6 +124,10 @@ void table_row(const struct run *r, const struct run_row *row)
         fprintf(out, "      requirements: %s\n", row->row->requirements);
         fprintf(out, "      again: %s\n", again ? again : "?");
         free(again);
+        if (row->row->replays && (again = command(r, row, "FILE")) != NULL) {
+            fprintf(out, "      its steps, kept as FILE: %s\n", again);
+            free(again);
+        }
     }
     fflush(out);
 }

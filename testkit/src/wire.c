@@ -121,11 +121,11 @@ char *wire_config_encode(const struct wire_config *cfg, const json_t *keys)
            json_array_append_new(params, json_pack("[s, s]", cfg->params[i].name, cfg->params[i].value)) == 0)
         i++;
     if (i == cfg->nparams)
-        all = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:O, s:O*, s:O*, s:o, s:I, s:I}", "case", cfg->case_id,
-                        "target", cfg->target, "plugin", cfg->plugin, "prefix", cfg->prefix, "role",
-                        cfg->role, "params", params, "keys", keys, "store", cfg->store, "limits",
-                        wire_limits_json(&cfg->limits), "seed", (json_int_t)cfg->seed, "timeout_ns",
-                        (json_int_t)cfg->timeout_ns);
+        all = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*, s:O, s:O*, s:O*, s:o, s:I, s:I}", "case",
+                        cfg->case_id, "target", cfg->target, "plugin", cfg->plugin, "prefix", cfg->prefix,
+                        "role", cfg->role, "script", cfg->script, "params", params, "keys", keys, "store",
+                        cfg->store, "limits", wire_limits_json(&cfg->limits), "seed", (json_int_t)cfg->seed,
+                        "timeout_ns", (json_int_t)cfg->timeout_ns);
     text = all ? json_dumps(all, JSON_COMPACT) : NULL;
     json_decref(all);
     json_decref(params);
@@ -176,6 +176,7 @@ int wire_config_decode(const char *text, size_t len, struct wire_config *cfg)
     cfg->plugin = string_of(all, "plugin");
     cfg->prefix = string_of(all, "prefix");
     cfg->role = string_of(all, "role");
+    cfg->script = string_of(all, "script");
     cfg->seed = (uint64_t)json_integer_value(json_object_get(all, "seed"));
     cfg->timeout_ns = (uint64_t)json_integer_value(json_object_get(all, "timeout_ns"));
     wire_limits_read(json_object_get(all, "limits"), &cfg->limits);
@@ -209,6 +210,7 @@ void wire_config_free(struct wire_config *cfg)
     free(cfg->plugin);
     free(cfg->prefix);
     free(cfg->role);
+    free(cfg->script);
     json_decref(cfg->store);
     memset(cfg, 0, sizeof(*cfg));
 }

@@ -27,6 +27,7 @@ struct wire_config {
     char *plugin; /* "" : none */
     char *prefix; /* of this case's keys */
     char *role;   /* what a helper of the case is to do; NULL: the case itself */
+    char *script; /* what the case that replays a script is to do; else NULL */
     struct kvs_param_value *params;
     size_t nparams;
     uint64_t seed;

@@ -30,7 +30,7 @@
                "refuses_silently,leaks_descriptor,sigbus_on_large,exits_with_7,hang_ignoring_term,"          \
                "secret_in_log,connects_when_lazy,full_loses,down_is_absent,completes_twice,ignores_stride,"  \
                "again_after_taking,writes_after,reads_source_after,completes_locked,cancel_twice,"           \
-               "fd_never_ready"
+               "fd_never_ready,removed_comes_back,emptied_crashes,borrows_bytes"
 
 static int self_test(struct kvs_conform_config *cfg, uint32_t *total, uint32_t *caught, char **table)
 {
@@ -97,6 +97,11 @@ static const struct expectation {
     {"writes_past_end", "roundtrip.unaligned", "FAIL", "after to was written"},
     {"query_lies", "query.many", "FAIL", "NOT_FOUND"},
     {"claims_shared", "process.together", "FAIL", "NOT_FOUND"},
+    {"lost_write", "model.sequential", "FAIL", "NOT_FOUND"},
+    {"stale_read", "model.sequential", "FAIL", "after shrinking to 3 of"},
+    {"key_cut_at_nul", "model.sequential", "FAIL", "after shrinking to 2 of"},
+    {"swaps_values", "model.concurrent", "FAIL", "after shrinking to 2 of"},
+    {"list_misses_one", "model.reopen", "FAIL", "list"},
 };
 
 static void test_other_cases_catch_it_too(void **state)

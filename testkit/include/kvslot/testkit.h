@@ -120,6 +120,9 @@ struct kvs_conform_config {
      * `thread_model` and `serial` or `parallel`; a limit (`max_value`) and a number. What it does not name
      * may be anything; `#` begins a comment. NULL: nothing is expected. */
     const char *expect_file;
+    /** A script of steps, such as a case of the tag `model` prints where it fails: it is run alone, and
+     * filter and skip do not count. NULL: none. */
+    const char *replay_file;
 };
 
 /** What came out. Set size before the call. */
@@ -164,8 +167,8 @@ struct kvs_conform_file;
  * Its members are those of struct kvs_conform_config under their own names, and none is needed: target,
  * plugin_file, params (an object), filter, skip, jobs, timeout_multiplier, seed (a number, or a string for
  * those above 2^53), repeat, until_fail, strict, expect_file, json_file, junit_file, case_program, state_dir,
- * hooks (an object), variants (an object of objects) and waivers (an array of objects). Files are taken from
- * where the process is, not from where the file is.
+ * replay_file, hooks (an object), variants (an object of objects) and waivers (an array of objects). Files
+ * are taken from where the process is, not from where the file is.
  *
  *     {
  *       "target": "redis://localhost:6379",
@@ -217,10 +220,10 @@ KVS_EXPORT void kvs_conform_file_free(struct kvs_conform_file *file);
  *  - KVS_OK: the verdict is pass or partial; `out` says which.
  *  - KVS_MISMATCH: the verdict is fail, or, with `strict`, partial.
  *  - KVS_CANCELED: `stop` was set, and no case had failed.
- *  - KVS_INVALID_PARAM: no case matches the filter, a filter that cannot be, a multiplier below 0; or a
- *    target or parameter that open refuses.
+ *  - KVS_INVALID_PARAM: no case matches the filter, a filter that cannot be, a multiplier below 0; a
+ *    script with an error, whose line the text names; or a target or parameter that open refuses.
  *  - KVS_NOT_FOUND: no such backend, or no kvslot-case.
- *  - KVS_IO: the report or the table could not be written.
+ *  - KVS_IO: the report or the table could not be written, or replay_file not be read.
  *  - KVS_NO_MEMORY: of this process.
  *  - else what opening the target failed with.
  */
