@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pool's workers: how they are opened, what becomes of one that cannot be, and how they are closed. */
+#include "engine.h"
 #include "engines.h"
 #include "toy.h"
 
@@ -131,6 +132,9 @@ static void as_many_as_asked_for(void **state)
             while (sem_wait(&arrived) != 0)
                 ;
         assert_int_equal(atomic_load(&toy.inside), counts[c]);
+        kvs_mutex_lock(&e->pool.lock); /* one more might come too late to be met */
+        assert_int_equal(e->pool.threads, counts[c]);
+        kvs_mutex_unlock(&e->pool.lock);
         for (int i = 0; i < 8; i++)
             sem_post(&go_on);
         assert_int_equal(kvs_xfer_wait(x, KVS_SEC(30)), KVS_OK);
