@@ -36,6 +36,15 @@ static void too_late(struct kvs_slab *slab, uint64_t token, int status)
         status, (unsigned long long)token);
 }
 
+static void say(struct kvs_xfer *x, struct kvs_io *io, const char *fmt, ...) KVS_PRINTF(3, 4);
+static void say(struct kvs_xfer *x, struct kvs_io *io, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    kvs_io_text((struct kvs_rec *)io, kvs_xfer_round(x), fmt, args);
+    va_end(args);
+}
+
 /* Only the one who disarms the slot may look at the io: for all others it may be gone. */
 static inline __attribute__((always_inline)) void complete_token(uint64_t token, int rc, bool vendor)
 {
@@ -60,7 +69,7 @@ static inline __attribute__((always_inline)) void complete_token(uint64_t token,
             status = kvs_status_error(status);
         const struct kvs_text *own = ((struct kvs_rec *)io)->text;
         if (status == KVS_BACKEND && !(own && own->round == kvs_xfer_round(x)))
-            kvs_host_table.io_error(io, "the store's library answered %d", rc);
+            say(x, io, "the store's library answered %d", rc);
     }
     kvs_settle_won(x, io, status);
     if (!kvs_turn_submits(x))
@@ -82,7 +91,12 @@ static void host_complete_rest(struct kvs_batch *batch, int status)
 {
     if (!batch)
         return;
-    struct kvs_xfer *x = (struct kvs_xfer *)((char *)batch - offsetof(struct kvs_xfer, batch));
+    struct kvs_xfer *x = kvs_xfer_of(batch->ios);
+    if (batch != &x->batch) { /* what a blocking function has is a copy where QUERY is emulated */
+        kvs_slab_violation(x->engine->slab,
+                           "complete_rest was given a batch that is none of submit's; nothing was changed");
+        return;
+    }
     kvs_settle_range(x, 0, x->count, status, NULL);
 }
 
@@ -91,9 +105,15 @@ static void host_io_error(struct kvs_io *io, const char *fmt, ...)
 {
     if (!io)
         return;
+    struct kvs_xfer *x = kvs_xfer_of(io);
+    if (!kvs_rec_armed(x, io->index)) { /* its caller may be reading the text of its end */
+        kvs_slab_violation(x->engine->slab,
+                           "an io was given a text after it was completed; nothing was changed");
+        return;
+    }
     va_list args;
     va_start(args, fmt);
-    kvs_io_text((struct kvs_rec *)io, kvs_xfer_round(kvs_xfer_of(io)), fmt, args);
+    kvs_io_text((struct kvs_rec *)io, kvs_xfer_round(x), fmt, args);
     va_end(args);
 }
 

@@ -126,6 +126,11 @@ void kvs_slab_violation(struct kvs_slab *slab, const char *fmt, ...)
     va_start(args, fmt);
     kvs_vlog(KVS_LOG_ERROR, slab ? slab->backend->name : "sdk", fmt, args);
     va_end(args);
+    kvs_slab_count_violation(slab);
+}
+
+void kvs_slab_count_violation(struct kvs_slab *slab)
+{
     kvs_a64_add(slab ? &slab->violations : &strays, 1);
 }
 

@@ -121,6 +121,8 @@ static inline bool kvs_slot_armed(const struct kvs_slot *slot, uint32_t io)
 /* A breach of the contract was caught: logged with the backend's name, and counted; NULL: it cannot be told
  * whose it is, and counts for all. */
 void kvs_slab_violation(struct kvs_slab *slab, const char *fmt, ...) KVS_PRINTF(2, 3);
+/* Only counted, where it cannot be logged this moment. */
+void kvs_slab_count_violation(struct kvs_slab *slab);
 uint64_t kvs_slab_violations(const struct kvs_slab *slab);
 
 #endif

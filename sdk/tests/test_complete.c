@@ -118,6 +118,55 @@ static void test_logged(void **state)
     assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
+/* A text that comes after the end: what the caller has of the first one stays. KVS-REQ-181 */
+static void test_late_text(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_xfer *x = prep(e, KVS_WRITE, 2, memory, 16);
+    uint64_t before = kvs_engine_violations(e);
+    post(x);
+    struct kvs_batch *batch = hand_batch(0);
+    struct kvs_io *first = kvs_batch_io(batch, 0), *second = kvs_batch_io(batch, 1);
+    hand.host->io_error(first, "disk 3 has failed");
+    hand_end(batch, 0, KVS_IO);
+    const char *given = text_of(x, 0);
+    hand.host->io_error(first, "the second reason");
+    assert_int_equal(kvs_engine_violations(e), before + 1);
+    hand.host->io_error(second, "disk 4 has failed");
+    hand_end(batch, 1, KVS_IO);
+    hand.host->io_error(first, "the third reason");
+    hand.host->io_error(second, "the third reason");
+    assert_int_equal(kvs_engine_violations(e), before + 3);
+    expect_rc(wait_end(x), KVS_IO);
+    assert_ptr_equal(text_of(x, 0), given);
+    assert_string_equal(given, "disk 3 has failed");
+    assert_string_equal(text_of(x, 1), "disk 4 has failed");
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
+/* A copy of a batch is none that submit got. KVS-REQ-181 */
+static void test_rest_of_a_copy(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_xfer *x = prep(e, KVS_WRITE, 2, memory, 16);
+    uint64_t before = kvs_engine_violations(e);
+    post(x);
+    struct kvs_batch copy = *hand_batch(0);
+    hand.host->complete_rest(&copy, KVS_OK);
+    assert_int_equal(kvs_engine_violations(e), before + 1);
+    expect_rc(kvs_xfer_check(x), KVS_IN_PROG);
+    hand.host->complete_rest(hand_batch(0), KVS_OK);
+    assert_int_equal(kvs_engine_violations(e), before + 1);
+    expect_rc(wait_end(x), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+}
+
 /* Arguments that never were a token or an io. KVS-REQ-162 */
 static void test_garbage(void **state)
 {
@@ -310,6 +359,8 @@ int main(void)
         EACH_MODEL(test_old_token),
         EACH_ASYNC_MODEL(test_after_cancel),
         cmocka_unit_test(test_logged),
+        cmocka_unit_test(test_late_text),
+        cmocka_unit_test(test_rest_of_a_copy),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_stray),
         cmocka_unit_test(test_twice_in_submit),
