@@ -129,7 +129,7 @@ int kvs_call_poll(kvs_engine *e, int max)
 {
     uint64_t start;
     if (!enter_soon(e, &start))
-        return KVS_POLL_BUSY;
+        return KVS_CALL_BUSY;
     int rc = e->be->poll(e->priv, max);
     uint64_t took = leave(e, start);
     if (rc != 0) /* idle polls would hide all else */
@@ -217,15 +217,20 @@ int kvs_call_prep(kvs_engine *e, struct kvs_xfer *x)
     return rc;
 }
 
-void kvs_call_unprep(kvs_engine *e, struct kvs_xfer *x)
+bool kvs_call_unprep(kvs_engine *e, struct kvs_xfer *x, bool may_wait)
 {
+    uint64_t start;
     if (!e->be->unprep)
-        return;
-    uint64_t start = enter(e);
+        return true;
+    if (may_wait)
+        start = enter(e);
+    else if (!enter_soon(e, &start))
+        return false;
     e->be->unprep(e->priv, &x->batch);
     uint64_t took = leave(e, start);
     TRACE("unprep(%s, %u ios)", op_names[x->batch.op], x->count);
     kvs_turn_end();
+    return true;
 }
 
 int kvs_call_register(kvs_engine *e, struct kvs_mem *m, const struct kvs_desc *desc)
@@ -241,12 +246,18 @@ int kvs_call_register(kvs_engine *e, struct kvs_mem *m, const struct kvs_desc *d
     return rc;
 }
 
-int kvs_call_deregister(kvs_engine *e, struct kvs_mem *m)
+int kvs_call_deregister(kvs_engine *e, struct kvs_mem *m, bool may_wait)
 {
+    uint64_t start;
     if (!e->be->on_deregister)
         return KVS_OK;
-    uint64_t start = enter(e);
+    if (may_wait)
+        start = enter(e);
+    else if (!enter_soon(e, &start))
+        return KVS_CALL_BUSY;
     int rc = e->be->on_deregister(e->priv, m->priv);
+    if (rc == KVS_CALL_BUSY) /* of all numbers that are no status */
+        rc = KVS_BACKEND;
     uint64_t took = leave(e, start);
     TRACE("on_deregister(dev_id %llu) = %s", (unsigned long long)m->dev_id, kvs_status_name(rc));
     kvs_turn_end();

@@ -87,7 +87,7 @@ static void undo_preps(kvs_engine *e)
             x = e->live.head; /* it may be gone */
             continue;
         }
-        kvs_xfer_unprep(x); /* it stays for so long */
+        kvs_xfer_unprep(x, true); /* it stays for so long */
         x = kvs_list_next(x, KVS_IN_LIVE);
     }
     kvs_mutex_unlock(&e->lock);

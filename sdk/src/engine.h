@@ -93,6 +93,7 @@ struct kvs_engine {
     bool again_busy;
     struct kvs_list reap;      /* ended and not reaped yet, in the order of their ends */
     struct kvs_queue deferred; /* done functions for the service thread */
+    struct kvs_queue frees;    /* transfers that a busy serial backend has kept from being freed */
     kvs_cond service_work;
     kvs_thread service;
     bool service_started, service_stop;
@@ -169,10 +170,16 @@ void kvs_pool_take(struct kvs_xfer *x, uint32_t *from);
 /* ---- Transfers and engines ---- */
 
 /* Calls the backend's unprep if it is owed, with engine.lock held, which is let go meanwhile. It has been
- * called when this comes back, and only then is the transfer freed. */
-void kvs_xfer_unprep(struct kvs_xfer *x);
+ * called when this comes back, and only then is the transfer freed. False: it may not wait, and is still
+ * owed. */
+bool kvs_xfer_unprep(struct kvs_xfer *x, bool may_wait);
 /* Frees a transfer that has ended, with its counts on registrations and on the engine. */
 void kvs_xfer_free(struct kvs_xfer *x);
+/* The same on a thread that may be the store's: a serial backend may wait for what that thread does next.
+ * Then the service thread frees it, as soon as the backend can be called. */
+void kvs_xfer_free_soon(struct kvs_xfer *x);
+/* Once more; engine.lock held, and let go in between. False: the backend is busy still. */
+bool kvs_xfer_free_again(kvs_engine *e);
 void kvs_posted_link(struct kvs_xfer *x); /* engine.lock held, as for the next */
 void kvs_posted_unlink(struct kvs_xfer *x);
 static inline bool kvs_any_posted(const kvs_engine *e)
@@ -215,8 +222,9 @@ void kvs_leaks_add(kvs_engine *e);
 void kvs_memtab_uncount_all(kvs_engine *e);
 /* Ends all that are left, at the engine's close. */
 void kvs_memtab_free_all(kvs_engine *e);
-/* Ends one that no caller knows of, and nobody counts any more. */
-void kvs_mem_end(kvs_engine *e, struct kvs_mem *m);
+/* Ends one that no caller knows of, and nobody counts any more. False: it may not wait, and is to be called
+ * again. */
+bool kvs_mem_end(kvs_engine *e, struct kvs_mem *m, bool may_wait);
 /* Takes the transfer's counts off its registrations. */
 void kvs_mem_uncount(struct kvs_xfer *x);
 

@@ -98,17 +98,25 @@ static int make(kvs_engine *e, uint32_t type, const struct kvs_desc *d, struct k
                        e->be->name, (unsigned long long)d->dev_id, kvs_err_why(buf, sizeof buf, &why, rc));
 }
 
-/* The backend's hook, then what the registration has; it is live no more, or its engine ends. */
-static void unmake(void *engine, struct kvs_mem *m)
+/* The backend's hook, then what the registration has; it is live no more, or its engine ends. False: not yet,
+ * since it may not wait. */
+static bool unmake_soon(kvs_engine *e, struct kvs_mem *m, bool may_wait)
 {
-    kvs_engine *e = engine;
-    int rc = kvs_call_deregister(e, m);
+    int rc = kvs_call_deregister(e, m, may_wait);
     char buf[64];
+    if (rc == KVS_CALL_BUSY && !may_wait)
+        return false;
     if (rc != KVS_OK)
         kvs_slab_violation(
             e->slab, "on_deregister of dev_id %llu failed: %s; the registration is gone all the same",
             (unsigned long long)m->dev_id, kvs_err_why(buf, sizeof buf, &(struct kvs_error){KVS_OK, ""}, rc));
     free_parts(m);
+    return true;
+}
+
+static void unmake(void *engine, struct kvs_mem *m)
+{
+    unmake_soon(engine, m, true);
 }
 
 static int check_list(kvs_engine *e, const struct kvs_dlist *list, struct kvs_error *err)
@@ -292,13 +300,16 @@ int kvs_mem_deregister(kvs_engine *e, kvs_mem *mem, struct kvs_error *err)
     return kvs_mem_deregister_list(e, &mem, 1, err);
 }
 
-void kvs_mem_end(kvs_engine *e, struct kvs_mem *m)
+bool kvs_mem_end(kvs_engine *e, struct kvs_mem *m, bool may_wait)
 {
     kvs_mutex_lock(&e->mem_lock);
-    kvs_memtab_remove(&e->mems, m);
+    if (m->live) /* not at another try */
+        kvs_memtab_remove(&e->mems, m);
     kvs_mutex_unlock(&e->mem_lock);
-    unmake(e, m);
+    if (!unmake_soon(e, m, may_wait))
+        return false;
     give_slots(e, &m, 1);
+    return true;
 }
 
 /* mem_lock held. */

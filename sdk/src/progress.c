@@ -106,7 +106,7 @@ static void owner_sleep(kvs_engine *e, uint64_t until, bool failed)
 static int poll_as_owner(kvs_engine *e)
 {
     int n = kvs_call_poll(e, POLL_EVENTS);
-    if (n != KVS_POLL_BUSY && kvs_a32_load(&e->handed))
+    if (n != KVS_CALL_BUSY && kvs_a32_load(&e->handed))
         kvs_fd_follow(e, n < 0);
     return n;
 }
@@ -116,7 +116,7 @@ void kvs_owner_turn(kvs_engine *e, uint64_t until)
     if (kvs_a64_load(&e->again_count))
         kvs_again_offer(e);
     int n = poll_as_owner(e);
-    if (n == KVS_POLL_BUSY)
+    if (n == KVS_CALL_BUSY)
         return;
     bool told = e->owner_told;
     e->owner_told = false;
@@ -150,7 +150,7 @@ bool kvs_progress_once(kvs_engine *e)
     kvs_mutex_lock(&e->lock);
     kvs_owner_leave(e);
     kvs_mutex_unlock(&e->lock);
-    return n != KVS_POLL_BUSY;
+    return n != KVS_CALL_BUSY;
 }
 
 /* False: what the service thread did is up to those who wait, from now on. */

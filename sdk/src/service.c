@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The service thread of an engine: ends transfers whose time is up, offers waiting batches again, runs done
- * functions that may not run where they came up, and polls while no caller does. It sleeps while nothing is
- * posted.
+ * functions that may not run where they came up, makes calls for which a serial backend was too busy, and
+ * polls while no caller does. It sleeps while nothing is posted.
  */
 #include "engine.h"
 #include "log.h"
@@ -14,6 +14,8 @@
 void kvs_service_kick_locked(kvs_engine *e)
 {
     kvs_cond_signal(&e->service_work);
+    if (e->owned && e->owned_by_service) /* it sleeps on the backend's descriptor */
+        kvs_event_set(e->event_fd);
     kvs_fd_owe(e);
 }
 
@@ -83,9 +85,27 @@ static uint32_t open_ios(const struct kvs_xfer *x)
 /* What has become of a transfer whose grace is over. */
 enum over { OVER_BY_ITSELF, OVER_SOON, OVER_HELD, OVER_HELD_DONE };
 
+/* What is to be said of a held end. It is said without engine.lock: the program's log function may wait for a
+ * lock that the program holds over a post. */
+struct held_end {
+    uint32_t count, open;
+    bool bounced;
+};
+
+static void log_held_end(const kvs_engine *e, const struct held_end *end)
+{
+    if (e->limits.caps_native & KVS_CAP_CANCEL)
+        kvs_log(KVS_LOG_ERROR, e->be->name, "cancel is native, but ios were open after the grace of %llu ms",
+                (unsigned long long)(e->cancel_grace / 1000000u));
+    kvs_log(KVS_LOG_WARN, e->be->name,
+            "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
+            "%s held",
+            end->count, end->open, end->bounced ? "buffers of the SDK are" : "their memory is");
+}
+
 /* Ends it held, unless all its ios have ended after all. OVER_SOON: a value is being copied to the caller
  * this moment. OVER_HELD_DONE: its done function is now to be run here. */
-static enum over end_held(struct kvs_xfer *x)
+static enum over end_held(struct kvs_xfer *x, struct held_end *end)
 {
     uint32_t open = open_ios(x);
     if (open == 0) /* what the count says is a call that has it in hand */
@@ -104,12 +124,8 @@ static enum over end_held(struct kvs_xfer *x)
     } while (!kvs_a64_cas(&x->word, &seen, next));
     kvs_stats_ending(x);
     if (x->engine->limits.caps_native & KVS_CAP_CANCEL)
-        kvs_slab_violation(x->engine->slab, "cancel is native, but ios were open after the grace of %llu ms",
-                           (unsigned long long)(x->engine->cancel_grace / 1000000u));
-    kvs_log(KVS_LOG_WARN, x->engine->be->name,
-            "a transfer of %u descriptors has ended with TIMEOUT, but the backend still has %u of them; "
-            "%s held",
-            x->count, open, x->user ? "buffers of the SDK are" : "their memory is");
+        kvs_slab_count_violation(x->engine->slab);
+    *end = (struct held_end){x->count, open, x->user != NULL};
     if (x->reap && !(seen & KVS_W_ABANDONED))
         kvs_reap_add(x);
     if (seen & KVS_W_TELL)
@@ -157,7 +173,8 @@ static bool grace_step(kvs_engine *e, uint64_t now, uint64_t *next)
             *next = x->grace_end < *next ? x->grace_end : *next;
             return false;
         }
-        enum over over = end_held(x);
+        struct held_end end;
+        enum over over = end_held(x, &end);
         if (over == OVER_SOON) {
             *next = kvs_after(now, COPY_TICK) < *next ? kvs_after(now, COPY_TICK) : *next;
             continue;
@@ -166,13 +183,16 @@ static bool grace_step(kvs_engine *e, uint64_t now, uint64_t *next)
             kvs_posted_unlink(x);
         else
             move_to(x, KVS_IN_HELD);
+        if (over == OVER_BY_ITSELF)
+            return true;
+        kvs_mutex_unlock(&e->lock);
+        log_held_end(e, &end);
         if (over == OVER_HELD_DONE) {
-            kvs_mutex_unlock(&e->lock);
             kvs_turn_begin();
             kvs_done_call(x);
             kvs_turn_end();
-            kvs_mutex_lock(&e->lock);
         }
+        kvs_mutex_lock(&e->lock);
         return true;
     }
     return false;
@@ -284,6 +304,11 @@ bool kvs_service_step(kvs_engine *e, uint64_t *now, uint64_t *next)
     uint64_t tick = kvs_after(*now, AGAIN_TICK);
     if (e->owed.head) {
         if (call_owed(e))
+            return true;
+        *next = tick < *next ? tick : *next;
+    }
+    if (e->frees.head) {
+        if (kvs_xfer_free_again(e))
             return true;
         *next = tick < *next ? tick : *next;
     }

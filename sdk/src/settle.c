@@ -250,7 +250,7 @@ static void drop(struct kvs_xfer *x, uint64_t n)
         if ((seen & KVS_W_ABANDONED) && kvs_turn_inside())
             kvs_turn_add_free(x);
         else if (seen & KVS_W_ABANDONED)
-            kvs_xfer_free(x);
+            kvs_xfer_free_soon(x);
     }
     if (told)
         kvs_engine_unref(told);

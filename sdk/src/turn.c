@@ -74,7 +74,7 @@ void kvs_turn_end(void)
             else if ((x = kvs_queue_pop(&turn.posts)) != NULL)
                 kvs_post_late(x);
             else if ((x = kvs_queue_pop(&turn.frees)) != NULL)
-                kvs_xfer_free(x);
+                kvs_xfer_free_soon(x);
             else
                 break;
         }
@@ -174,7 +174,7 @@ void kvs_done_call(struct kvs_xfer *x)
     if (seen & KVS_W_WAITER)
         kvs_park_wake(park);
     if ((next & KVS_W_COUNT) == 0 && (next & KVS_W_ABANDONED))
-        kvs_xfer_free(x);
+        kvs_xfer_free_soon(x);
     if (told)
         kvs_engine_unref(told);
 }

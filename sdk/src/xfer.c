@@ -52,7 +52,7 @@ static void free_memory(struct kvs_xfer *x)
         kvs_handle_free(x, KVS_XFER_HEAD + x->count * sizeof(struct kvs_rec), x->block);
 }
 
-void kvs_xfer_unprep(struct kvs_xfer *x)
+bool kvs_xfer_unprep(struct kvs_xfer *x, bool may_wait)
 {
     kvs_engine *e = x->engine;
     while (x->prepped == KVS_PREP_UNDOING) { /* by another thread, this moment */
@@ -61,30 +61,43 @@ void kvs_xfer_unprep(struct kvs_xfer *x)
         kvs_mutex_lock(&e->lock);
     }
     if (x->prepped != KVS_PREP_OWED)
-        return;
+        return true;
     x->prepped = KVS_PREP_UNDOING;
     kvs_mutex_unlock(&e->lock);
-    kvs_call_unprep(e, x);
+    bool undone = kvs_call_unprep(e, x, may_wait);
     kvs_mutex_lock(&e->lock);
-    x->prepped = KVS_PREP_NONE;
+    x->prepped = undone ? KVS_PREP_NONE : KVS_PREP_OWED;
+    return undone;
 }
 
-void kvs_xfer_free(struct kvs_xfer *x)
+/* All of it that calls the backend. False: it may not wait, and the rest is to be done later. */
+static bool leave_backend(struct kvs_xfer *x, bool may_wait)
+{
+    kvs_engine *e = x->engine;
+    kvs_mutex_lock(&e->lock);
+    kvs_reap_take(x);
+    bool undone = kvs_xfer_unprep(x, may_wait);
+    kvs_mutex_unlock(&e->lock);
+    if (!undone)
+        return false;
+    kvs_mem_uncount(x);
+    if (x->reg && !kvs_mem_end(e, x->reg, may_wait))
+        return false;
+    x->reg = NULL;
+    return true;
+}
+
+static bool try_free(struct kvs_xfer *x, bool may_wait)
 {
     kvs_engine *e = x->engine;
     if (!kvs_epoch_is(e->epoch)) {
         /* A forked child takes no lock, and touches nothing that the parent's threads may have left half
          * done. */
         free_memory(x);
-        return;
+        return true;
     }
-    kvs_mutex_lock(&e->lock);
-    kvs_reap_take(x);
-    kvs_xfer_unprep(x);
-    kvs_mutex_unlock(&e->lock);
-    kvs_mem_uncount(x);
-    if (x->reg)
-        kvs_mem_end(e, x->reg);
+    if (!leave_backend(x, may_wait))
+        return false;
     kvs_slab_lock(e->slab);
     for (uint32_t i = 0; i < x->count; i += KVS_SLOT_IOS)
         kvs_slab_give(e->slab, kvs_rec_at(x, i)->io.token);
@@ -96,6 +109,34 @@ void kvs_xfer_free(struct kvs_xfer *x)
     kvs_mutex_unlock(&e->lock);
     free_memory(x);
     kvs_engine_unref(e);
+    return true;
+}
+
+void kvs_xfer_free(struct kvs_xfer *x)
+{
+    try_free(x, true);
+}
+
+void kvs_xfer_free_soon(struct kvs_xfer *x)
+{
+    kvs_engine *e = x->engine;
+    if (try_free(x, e->blocking)) /* a blocking backend has no threads that it could wait for */
+        return;
+    kvs_mutex_lock(&e->lock);
+    kvs_queue_push(&e->frees, x);
+    kvs_service_kick_locked(e);
+    kvs_mutex_unlock(&e->lock);
+}
+
+bool kvs_xfer_free_again(kvs_engine *e)
+{
+    struct kvs_xfer *x = kvs_queue_pop(&e->frees);
+    kvs_mutex_unlock(&e->lock);
+    bool freed = try_free(x, false);
+    kvs_mutex_lock(&e->lock);
+    if (!freed)
+        kvs_queue_push(&e->frees, x);
+    return freed;
 }
 
 /* What a caller other than its done function is told. */

@@ -178,11 +178,11 @@ struct kvs_host {
      * changes nothing, until the transfer is posted again or released: where a call may come later
      * than that, use complete_cb.
      *
-     * Threads: any, also inside submit, poll and cancel, but with no lock held that these or unprep
-     * take.
+     * Threads: any, also inside submit, poll and cancel, but with no lock held that these, unprep or
+     * on_deregister take. Waits for no other call into the backend, also of a serial engine.
      *
      * KVS-REQ-150 KVS-REQ-151 KVS-REQ-152 KVS-REQ-153 KVS-REQ-154 KVS-REQ-162 KVS-REQ-163
-     * KVS-REQ-165 KVS-REQ-167 KVS-REQ-168 KVS-REQ-173 KVS-REQ-178
+     * KVS-REQ-165 KVS-REQ-167 KVS-REQ-168 KVS-REQ-173 KVS-REQ-178 KVS-REQ-180
      */
     void (*complete)(struct kvs_io *io, int status);
     /**
@@ -201,16 +201,18 @@ struct kvs_host {
      *
      * Threads: as complete.
      *
-     * KVS-REQ-154 KVS-REQ-155 KVS-REQ-156 KVS-REQ-173
+     * KVS-REQ-154 KVS-REQ-155 KVS-REQ-156 KVS-REQ-173 KVS-REQ-181
      */
     void (*complete_rest)(struct kvs_batch *batch, int status);
     /**
      * Gives the io's error a text: one sentence, copied, up to 511 bytes; the last one counts. By
      * whoever owns the io, before it completes. Without it the io has its status' own text.
      *
+     * After the io was completed it is logged and counted, and changes nothing.
+     *
      * Threads: any, one call for one io at a time.
      *
-     * KVS-REQ-445 KVS-REQ-518
+     * KVS-REQ-181 KVS-REQ-445 KVS-REQ-518
      */
     void (*io_error)(struct kvs_io *io, const char *fmt, ...) KVS_PRINTF(2, 3);
     /**

@@ -61,7 +61,9 @@
  *  - Done functions of an engine may run inside kvs_xfer_post(), kvs_xfer_check(), kvs_xfer_wait(),
  *    kvs_xfer_wait_any(), kvs_xfer_cancel(), kvs_xfer_release(), kvs_xfer_abandon(),
  *    kvs_engine_progress(), kvs_engine_reap(), kvs_engine_close() and the calls for one key, on the
- *    thread that calls: hold no lock there that a done function takes.
+ *    thread that calls: hold no lock there that a done function takes. One that runs on a thread of
+ *    the store's keeps that from its work: where the backend is serial, it prepares, registers and
+ *    deregisters nothing, since that waits for a call that may wait for that thread.
  *  - An engine has threads of its own once they are needed: workers (parameter `threads`) where its
  *    backend is blocking, and a service thread that ends what is out of time and makes progress
  *    where no caller does. They block all signals but those of a fault, which has to reach its
