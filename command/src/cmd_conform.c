@@ -12,6 +12,7 @@ static const struct cmd_option options[] = {
     {"config", 0, "FILE", "take what is not given here from FILE, a JSON object; it may name the TARGET too"},
     {"json", 0, "FILE", "write the report to FILE as JSON"},
     {"junit", 0, "FILE", "write the report to FILE as JUnit XML"},
+    {"html", 0, "FILE", "write the report to FILE as a page for people"},
     {"expect", 0, "FILE", "fail where the store's capabilities and limits are not those in FILE"},
     {"filter", 0, "GLOBS", "only these cases: ids, globs, or tag:WORD, apart by commas"},
     {"skip", 0, "GLOBS", "not these cases: the same form"},
@@ -169,6 +170,7 @@ static int configure(const struct cmd_call *call, struct kvs_conform_config *cfg
     take_text(call, "expect", &cfg->expect_file);
     take_text(call, "json", &cfg->json_file);
     take_text(call, "junit", &cfg->junit_file);
+    take_text(call, "html", &cfg->html_file);
     take_text(call, "state", &cfg->state_dir);
     take_text(call, "case-program", &cfg->case_program);
     take_text(call, "replay", &cfg->replay_file);

@@ -9,7 +9,7 @@ unset KVSLOT_PLUGIN_PATH
 cmake --install "$build" --prefix "$TMPDIR/first" >install.log
 mv first second
 prefix=$TMPDIR/second
-for file in share/doc/kvslot/LICENSE share/doc/kvslot/conform-report.schema.json share/kvslot/mock/expected-capabilities include/kvslot/kvslot.h include/kvslot/backend.h include/kvslot/testkit.h; do
+for file in share/doc/kvslot/LICENSE share/doc/kvslot/conform-report.schema.json share/doc/kvslot/examples/lmdb.html share/kvslot/mock/expected-capabilities include/kvslot/kvslot.h include/kvslot/backend.h include/kvslot/testkit.h; do
   [ -e "$prefix/$file" ] || is "installed $file" "not there" "there"
 done
 has_not "internal library" "$(find "$prefix" -name '*.a')" libkvslot_core

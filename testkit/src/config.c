@@ -223,6 +223,7 @@ static const struct {
     TEXT(skip),
     TEXT(json_file),
     TEXT(junit_file),
+    TEXT(html_file),
     TEXT(case_program),
     TEXT(expect_file),
     TEXT(state_dir),

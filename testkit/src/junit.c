@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* A text in an attribute or an element; what XML 1.0 has no place for becomes '?'. */
-static void escaped(FILE *f, const char *text)
+void report_escape(FILE *f, const char *text)
 {
     json_t *clean = wire_text(text ? text : "", text ? strlen(text) : 0); /* as UTF-8 */
     for (const char *p = json_string_value(clean); p && *p; p++) {
@@ -46,7 +46,7 @@ static void put_row(FILE *f, const struct run *r, const struct run_row *row)
     }
     const char *element = skipped ? "skipped" : row->outcome == KVS_CONFORM_FAIL ? "failure" : "error";
     fprintf(f, "    <%s message=\"%s: ", element, outcome);
-    escaped(f, row->reason);
+    report_escape(f, row->reason);
     fputs("\"", f);
     if (skipped) {
         fputs("/>\n  </testcase>\n", f);
@@ -54,10 +54,10 @@ static void put_row(FILE *f, const struct run *r, const struct run_row *row)
     }
     char *again = table_reproduce(r, row);
     fprintf(f, " type=\"%s\">requirements: %s\nagain: ", outcome, row->row->requirements);
-    escaped(f, again);
+    report_escape(f, again);
     fprintf(f, "</%s>\n    <system-out>", element);
-    escaped(f, row->output);
-    escaped(f, row->threads);
+    report_escape(f, row->output);
+    report_escape(f, row->threads);
     fputs("</system-out>\n  </testcase>\n", f);
     free(again);
 }
@@ -66,7 +66,7 @@ int report_print_junit(const struct run *r, FILE *f)
 {
     const uint32_t *n = r->counts;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kvslot conformance: ", f);
-    escaped(f, r->shown_target);
+    report_escape(f, r->shown_target);
     fprintf(f, "\" tests=\"%zu\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" time=\"%.3f\">\n", r->nrows,
             n[KVS_CONFORM_FAIL], n[KVS_CONFORM_CRASH] + n[KVS_CONFORM_TIMEOUT],
             n[KVS_CONFORM_SKIPPED] + n[KVS_CONFORM_NOT_SUPPORTED], (double)r->duration_ms / 1e3);

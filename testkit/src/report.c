@@ -104,7 +104,7 @@ static void put(json_t *json, const char *name, json_t *value)
     json_object_set_new(json, name, value ? value : json_null());
 }
 
-static json_t *all_json(const struct run *r)
+json_t *report_json(const struct run *r)
 {
     char seed[24];
     json_t *json = json_object(), *cases = json_array();
@@ -168,7 +168,7 @@ int report_check(const char *file, struct kvs_error *err)
 
 static int print_json(const struct run *r, FILE *f)
 {
-    json_t *json = all_json(r);
+    json_t *json = report_json(r);
     bool bad = !json || json_dumpf(json, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF;
     json_decref(json);
     return bad ? -1 : 0;
@@ -204,4 +204,9 @@ int report_write(const struct run *r, const char *file, struct kvs_error *err)
 int report_write_junit(const struct run *r, const char *file, struct kvs_error *err)
 {
     return write_with(report_print_junit, r, file, err);
+}
+
+int report_write_html(const struct run *r, const char *file, struct kvs_error *err)
+{
+    return write_with(report_print_html, r, file, err);
 }

@@ -146,6 +146,8 @@ static int prepare(struct run *r, const struct kvs_conform_config *cfg, struct k
         rc = report_check(cfg->json_file, err);
     if (rc == KVS_OK && cfg->junit_file)
         rc = report_check(cfg->junit_file, err);
+    if (rc == KVS_OK && cfg->html_file)
+        rc = report_check(cfg->html_file, err);
     if (rc == KVS_OK)
         rc = collect_store(r, err);
     if (rc == KVS_OK)
@@ -208,12 +210,14 @@ static int conclude(struct run *r, struct kvs_conform_summary *out, struct kvs_e
     int rc = table_end(r);
     if (rc != KVS_OK)
         say(err, rc, "the table cannot be written");
-    if (r->cfg->json_file) {
-        int written = report_write(r, r->cfg->json_file, err);
-        rc = written != KVS_OK ? written : rc;
-    }
-    if (r->cfg->junit_file) {
-        int written = report_write_junit(r, r->cfg->junit_file, err);
+    const struct {
+        const char *file;
+        int (*write)(const struct run *r, const char *file, struct kvs_error *err);
+    } reports[] = {{r->cfg->json_file, report_write},
+                   {r->cfg->junit_file, report_write_junit},
+                   {r->cfg->html_file, report_write_html}};
+    for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+        int written = reports[i].file ? reports[i].write(r, reports[i].file, err) : KVS_OK;
         rc = written != KVS_OK ? written : rc;
     }
     if (rc == KVS_OK && r->verdict == KVS_CONFORM_VERDICT_FAIL)

@@ -96,8 +96,14 @@ char *table_reproduce(const struct run *r, const struct run_row *row);
 /** Writes the JSON report, or the same as JUnit XML. `file` is replaced whole, if it is a regular one. */
 int report_write(const struct run *r, const char *file, struct kvs_error *err);
 int report_write_junit(const struct run *r, const char *file, struct kvs_error *err);
-/** Prints it (junit.c); not 0 where that fails. */
+int report_write_html(const struct run *r, const char *file, struct kvs_error *err);
+/** The report; NULL: no memory. */
+json_t *report_json(const struct run *r);
+/** Prints it (junit.c, html.c); not 0 where that fails. */
 int report_print_junit(const struct run *r, FILE *f);
+int report_print_html(const struct run *r, FILE *f);
+/** A text inside an element or an attribute of XML or HTML. */
+void report_escape(FILE *f, const char *text);
 /** Can the report be written there. */
 int report_check(const char *file, struct kvs_error *err);
 

@@ -1,25 +1,57 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""schema.py SCHEMA KVSLOT [MULTIPLIER]: are the reports that the command writes what the published schema says, and is a report
-that has been tampered with not?"""
+"""schema.py SCHEMA KVSLOT EXAMPLES [MULTIPLIER]: are the reports that the command writes, and those in the folder EXAMPLES, what the
+published schema says, and is a report that has been tampered with not? And are the pages and the XML well-formed?"""
 import copy
+import glob
+import html.parser
 import json
 import os
 import socket
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 import jsonschema
 
-SCHEMA, KVSLOT = sys.argv[1:3]
-MULTIPLIER = float(sys.argv[3]) if len(sys.argv) > 3 else 1
+SCHEMA, KVSLOT, EXAMPLES = sys.argv[1:4]
+MULTIPLIER = float(sys.argv[4]) if len(sys.argv) > 4 else 1
+
+
+class Page(html.parser.HTMLParser):
+    """Keeps the elements that are open, and what is wrong with them."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.wrong = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"line {self.getpos()[0]}: </{tag}> closes what is not open")
+
+
+def page_errors(file):
+    page = Page()
+    with open(file, encoding="utf-8") as text:
+        page.feed(text.read())
+    page.close()
+    return [f"{file}: {w}" for w in page.wrong + [f"<{tag}> is not closed" for tag in page.open]]
 
 
 def report(*arguments, code, multiplier=1.0):
-    command = [KVSLOT, "conform", *arguments, "--json", "report.json", "--timeout-multiplier", str(multiplier * MULTIPLIER)]
+    command = [KVSLOT, "conform", *arguments, "--json", "report.json", "--junit", "report.xml", "--html", "report.html",
+               "--timeout-multiplier", str(multiplier * MULTIPLIER)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if ended.returncode != code:
         sys.exit(f"{command} exited with {ended.returncode}, not {code}:\n{ended.stdout}")
+    xml.etree.ElementTree.parse("report.xml")
+    wrong = page_errors("report.html")
+    if wrong:
+        sys.exit("\n".join(wrong))
     with open("report.json", encoding="utf-8") as file:
         return json.load(file)
 
@@ -50,6 +82,17 @@ def main():
     wrong += [f"no report has {o}" for o in {"PASS", "FAIL", "SKIPPED", "NOT_SUPPORTED", "TIMEOUT"} - outcomes]
     wrong += ["the verdicts are " + str({n: r["verdict"] for n, r in reports.items()})
               for _ in [1] if [r["verdict"] for r in reports.values()] != ["pass", "partial", "fail", "fail"]]
+
+    examples = glob.glob(os.path.join(EXAMPLES, "*.json"))
+    for file in examples:
+        with open(file, encoding="utf-8") as text:
+            wrong += [f"{file}: {error}" for error in errors(validator, json.load(text))]
+    for file in glob.glob(os.path.join(EXAMPLES, "*.html")):
+        wrong += page_errors(file)
+    for file in glob.glob(os.path.join(EXAMPLES, "*.xml")):
+        xml.etree.ElementTree.parse(file)
+    if not examples:
+        wrong.append(f"there are no examples in {EXAMPLES}")
 
     # What a schema that says nothing would let through.
     changes = [

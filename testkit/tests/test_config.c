@@ -42,7 +42,7 @@ static void test_all_members_are_read(void **state)
         "{\"target\": \"rogue\", \"params\": {\"level\": \"3\", \"notes\": \"n\"}, \"filter\": \"a\",\n"
         "\"skip\": \"b\", \"jobs\": 3, \"timeout_multiplier\": 1.5, \"seed\": \"18446744073709551615\",\n"
         "\"repeat\": 2, \"until_fail\": true, \"strict\": true, \"json_file\": \"j\", \"junit_file\": "
-        "\"x\",\n"
+        "\"x\", \"html_file\": \"h\",\n"
         "\"case_program\": \"c\", \"state_dir\": \"s\", \"plugin_file\": \"p\",\n"
         "\"hooks\": {\"start\": \"1\", \"stop\": \"2\", \"kill\": \"3\", \"pause\": \"4\", \"resume\": "
         "\"5\"},\n"
@@ -64,6 +64,7 @@ static void test_all_members_are_read(void **state)
     assert_true(cfg.strict);
     assert_string_equal(cfg.json_file, "j");
     assert_string_equal(cfg.junit_file, "x");
+    assert_string_equal(cfg.html_file, "h");
     assert_string_equal(cfg.case_program, "c");
     assert_string_equal(cfg.state_dir, "s");
     assert_string_equal(cfg.plugin_file, "p");
@@ -252,6 +253,35 @@ static void test_junit(void **state)
     assert_int_equal(kvs_conform_run(&cfg, NULL, &err), KVS_IO);
 }
 
+static void test_html(void **state)
+{
+    struct kvs_conform_config cfg = with("lost_write", "roundtrip.one_byte,open.limits,ttl.expires");
+    struct kvs_conform_waiver w = {"open.limits", "<script>&\"", "2999-12-31"};
+    struct suite s;
+    (void)state;
+    cfg.html_file = "report.html";
+    cfg.waivers = &w;
+    cfg.nwaivers = 1;
+    suite_run(&s, &cfg);
+    char *text = read_text("report.html");
+    const json_t *file = json_object_get(json_object_get(s.report, "backend"), "file");
+    assert_int_equal(strncmp(text, "<!doctype html>", 15), 0);
+    assert_non_null(strstr(text, "<span class=\"verdict fail\">fail</span>"));
+    assert_non_null(strstr(text, "<section class=\"bad\" id=\"roundtrip.one_byte\">"));
+    assert_non_null(strstr(text, "<td class=\"outcome NOT_SUPPORTED\">NOT_SUPPORTED</td>"));
+    assert_non_null(strstr(text, "2999-12-31: &lt;script&gt;&amp;&quot;</span>"));
+    assert_non_null(strstr(text, json_string_value(json_object_get(file, "sha256"))));
+    /* It needs nothing else, and runs nothing. */
+    static const char *const foreign[] = {
+        "<script", "<link", "<img", "src=", "http:", "https:", "@import", "url("};
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+        assert_null(strstr(text, foreign[i]));
+    suite_free(&s);
+    struct kvs_error err;
+    cfg.html_file = "no/such/folder/report.html";
+    assert_int_equal(kvs_conform_run(&cfg, NULL, &err), KVS_IO);
+}
+
 /* A crash says where it was. */
 static void test_a_crash_has_a_backtrace(void **state)
 {
@@ -279,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_until_one_fails),
         cmocka_unit_test(test_an_early_end),
         cmocka_unit_test(test_junit),
+        cmocka_unit_test(test_html),
         cmocka_unit_test(test_a_crash_has_a_backtrace),
     };
     suite_let_signals_kill();

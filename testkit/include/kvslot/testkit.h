@@ -123,6 +123,7 @@ struct kvs_conform_config {
     /** A script of steps, such as a case of the tag `model` prints where it fails: it is run alone, and
      * filter and skip do not count. NULL: none. */
     const char *replay_file;
+    const char *html_file; /**< where the report goes as a page for people; NULL: nowhere */
 };
 
 /** What came out. Set size before the call. */
@@ -166,9 +167,9 @@ struct kvs_conform_file;
  *
  * Its members are those of struct kvs_conform_config under their own names, and none is needed: target,
  * plugin_file, params (an object), filter, skip, jobs, timeout_multiplier, seed (a number, or a string for
- * those above 2^53), repeat, until_fail, strict, expect_file, json_file, junit_file, case_program, state_dir,
- * replay_file, hooks (an object), variants (an object of objects) and waivers (an array of objects). Files
- * are taken from where the process is, not from where the file is.
+ * those above 2^53), repeat, until_fail, strict, expect_file, json_file, junit_file, html_file, case_program,
+ * state_dir, replay_file, hooks (an object), variants (an object of objects) and waivers (an array of
+ * objects). Files are taken from where the process is, not from where the file is.
  *
  *     {
  *       "target": "redis://localhost:6379",
