@@ -7,9 +7,11 @@
 
 struct hand hand = {.lock = PTHREAD_MUTEX_INITIALIZER, .bell = -1};
 _Thread_local bool hand_is_test;
+_Thread_local unsigned hand_depth;
 
 static void enter(void)
 {
+    hand_depth++;
     unsigned now = atomic_fetch_add(&hand.inside, 1) + 1, most = atomic_load(&hand.together);
     while (now > most && !atomic_compare_exchange_weak(&hand.together, &most, now))
         ;
@@ -18,6 +20,7 @@ static void enter(void)
 static void leave(void)
 {
     atomic_fetch_sub(&hand.inside, 1);
+    hand_depth--;
 }
 
 static int hand_load(const struct kvs_host *host)

@@ -46,6 +46,7 @@ struct hand {
 
 extern struct hand hand;
 extern _Thread_local bool hand_is_test;
+extern _Thread_local unsigned hand_depth; /* calls into the backend that this thread is in */
 
 void hand_reset(void);
 /* The next submits answer so. */

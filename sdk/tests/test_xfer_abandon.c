@@ -94,10 +94,9 @@ static void test_no_cancel(void **state)
     assert_int_equal(counts_of(&f).unpreps, 0);
     let_go(&f, 3);
     eventually(kvs_engine_progress(f.e) == KVS_OK && counts_of(&f).unpreps == 1);
-    /* Its counts go after its unprep. */
+    /* Its counts go after its unprep, the engine's last. */
     eventually(kvs_mem_deregister(f.e, mem, &err) == KVS_BUSY && strstr(err.text, "of 1 prepared"));
-    expect_status(kvs_engine_close(f.e, KVS_MS(1), &err), KVS_BUSY, &err);
-    expect_text(err.text, "1 ");
+    eventually(kvs_engine_close(f.e, KVS_MS(1), &err) == KVS_BUSY && strncmp(err.text, "1 ", 2) == 0);
     let_go(&f, 1);
     close_mock(&f);
     assert_int_equal(counts_of(&f).puts, 4);

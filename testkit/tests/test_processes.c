@@ -64,7 +64,7 @@ static char state_of(long pid)
 /* A killed process closes its files a little before it is gone. */
 static bool ends(long pid)
 {
-    for (int ms = 0; ms < 10000; ms++) {
+    for (int ms = 0; ms < 30000; ms++) {
         char is = state_of(pid);
         if (is == 0 || is == 'Z' || is == 'X')
             return true;
@@ -197,7 +197,7 @@ static void run_and_be_killed(void)
         _exit(1);
     }
     close(out[1]);
-    for (int ms = 0; ms < 20000 && access(NOTES, F_OK) != 0; ms++)
+    for (int ms = 0; ms < 30000 && access(NOTES, F_OK) != 0; ms++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(access(NOTES, F_OK), 0);
     kill(pid, SIGKILL);

@@ -50,7 +50,7 @@ static std::string keys(std::size_t count)
 /* KVS-REQ-103, KVS-REQ-105, KVS-REQ-138 */
 static void test_long_lists(void **)
 {
-    Host h("MOCK", {{"name", "edges"}});
+    Host h("MOCK", {{"name", "edges"}, {"timeout", "10m"}}); /* so many take long on a slow machine */
     for (std::size_t i = 0; i < MOST; i++)
         bytes[i] = static_cast<char>(i % 251);
     MetaList most = many(MOST);

@@ -260,7 +260,8 @@ static void test_late(void **state)
     kvs_engine *engine = open_synced(folder, "timeout=0"),
                *hasty = open_synced(folder, "timeout=10ms&cancel_grace=10ms");
     kvs_xfer *first = busy_disk(engine), *late = write_of(hasty, "late", &value, 1);
-    assert_int_equal(kvs_xfer_post(late), KVS_IN_PROG);
+    int rc = kvs_xfer_post(late); /* on a busy machine its time is up before post is back */
+    assert_true(rc == KVS_IN_PROG || rc == KVS_TIMEOUT);
     assert_int_equal(kvs_xfer_wait(late, WAIT), KVS_TIMEOUT);
     assert_int_equal(kvs_xfer_release(late, 0), KVS_BUSY);
     disk_go();

@@ -285,7 +285,7 @@ void fh_wait(struct fh_batch *batch)
     for (uint32_t i = 0; i < batch->batch.count; i++) {
         while (!(engine->limits.flags & KVS_F_NO_POLL) && fh_status(batch, i) == FH_OPEN) {
             struct pollfd fd = {.fd = engine->backend->poll_fd(engine->priv), .events = POLLIN};
-            if (poll(&fd, 1, 10000) != 1)
+            if (poll(&fd, 1, 30000) != 1)
                 abort();
             engine->backend->poll(engine->priv, 7);
         }

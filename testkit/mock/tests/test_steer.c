@@ -21,7 +21,7 @@ static void test_hold(void **state)
         fh_io_set(second, 0, "k", back, 4);
         assert_int_equal(fh_submit(first), KVS_OK);
         assert_int_equal(fh_submit(second), KVS_OK);
-        assert_int_equal(kvs_mock_wait_held("hold", 3, KVS_SEC(10)), KVS_OK);
+        assert_int_equal(kvs_mock_wait_held("hold", 3, KVS_SEC(30)), KVS_OK);
         assert_int_equal(kvs_mock_wait_held("hold", 4, 1), KVS_TIMEOUT);
         assert_int_equal(counts_of("hold").ios, 3);
         assert_int_equal(counts_of("hold").puts, 0);
@@ -57,7 +57,7 @@ static void test_hold_blocking(void **state)
     assert_true(engine.limits.flags & KVS_F_USE_BLOCKING);
     assert_true(engine.limits.caps_none & KVS_CAP_CANCEL);
     pthread_create(&thread, NULL, put_one, &engine);
-    assert_int_equal(kvs_mock_wait_held("hold-blocking", 1, KVS_SEC(10)), KVS_OK);
+    assert_int_equal(kvs_mock_wait_held("hold-blocking", 1, KVS_SEC(30)), KVS_OK);
     assert_int_equal(counts_of("hold-blocking").puts, 0);
     assert_int_equal(kvs_mock_let_go("hold-blocking", 1), 1);
     pthread_join(thread, &answer);
@@ -158,13 +158,13 @@ static void test_poll(void **state)
             fh_io_set(batch, i, "k", value, 1);
         assert_int_equal(kvs_mock_backend.poll(engine.priv, 16), 0);
         assert_int_equal(fh_submit(batch), KVS_OK);
-        assert_int_equal(kvs_mock_wait_held("poll", 2, KVS_SEC(10)), KVS_OK);
+        assert_int_equal(kvs_mock_wait_held("poll", 2, KVS_SEC(30)), KVS_OK);
         for (uint32_t i = 0; i < 2; i++) {
             int wakes = engine.wakes;
             assert_int_equal(kvs_mock_backend.poll(engine.priv, 16), 0);
             assert_int_equal(kvs_mock_let_go("poll", 1), 1);
             if (engine.wakes == wakes)
-                assert_int_equal(poll(&fd, 1, 10000), 1);
+                assert_int_equal(poll(&fd, 1, 30000), 1);
             assert_int_equal(kvs_mock_backend.poll(engine.priv, 16), 1);
             assert_int_equal(fh_times(batch, i), 1);
         }
