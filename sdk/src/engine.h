@@ -141,8 +141,8 @@ static inline uint64_t kvs_until(uint64_t timeout_ns)
 
 /* A post that was kept by a turn: as kvs_xfer_post, but an error ends every io. */
 void kvs_post_late(struct kvs_xfer *x);
-/* Posts again a transfer from its own done function. */
-void kvs_post_again(struct kvs_xfer *x);
+/* Posts again a transfer from its own done function, which may have canceled that as well. */
+void kvs_post_again(struct kvs_xfer *x, bool canceled);
 /* Submits a batch that waited, with a hold on it; `first`: should it have to wait on, it goes before the
  * others. */
 void kvs_submit_late(struct kvs_xfer *x, bool first);

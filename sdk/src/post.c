@@ -68,13 +68,18 @@ static int begin(struct kvs_xfer *x, struct before *before)
     return rc;
 }
 
-/* What a refused post said: the next one has its number. */
-static void drop_text(struct kvs_rec *rec, uint32_t round)
+/* What a refused post said, and which ios it had ended all the same: the next one has its number. */
+static void forget(struct kvs_rec *rec, uint32_t round, uint32_t before)
 {
-    if (!rec->text || rec->text->round != round)
+    if (rec->text && rec->text->round == round) {
+        free(rec->text);
+        rec->text = NULL;
+    }
+    if (kvs_a32_load(&rec->round) != round)
         return;
-    free(rec->text);
-    rec->text = NULL;
+    rec->status = KVS_BACKEND; /* what it was before is lost */
+    rec->bytes = 0;
+    kvs_a32_store(&rec->round, before);
 }
 
 /* The post did not happen: no completion can come any more, no done function runs. False where submit took so
@@ -102,8 +107,8 @@ static bool take_back(struct kvs_xfer *x, const struct before *before)
     while (!kvs_a64_cas(&x->word, &seen, next));
     while (kvs_a64_load(&x->word) & KVS_W_COUNT)
         kvs_yield();
-    for (uint32_t i = 0; kvs_a32_load(&x->texts) && i < x->count; i++)
-        drop_text(kvs_rec_at(x, i), kvs_xfer_round(x));
+    for (uint32_t i = 0; (open != x->count || kvs_a32_load(&x->texts)) && i < x->count; i++)
+        forget(kvs_rec_at(x, i), kvs_xfer_round(x), before->round);
     kvs_mutex_lock(&e->lock);
     kvs_a32_store(&x->round, before->round);
     kvs_a64_store(&x->first_error, before->first_error);
@@ -276,11 +281,13 @@ void kvs_post_late(struct kvs_xfer *x)
     hand_over(x, rc, why);
 }
 
-void kvs_post_again(struct kvs_xfer *x)
+void kvs_post_again(struct kvs_xfer *x, bool canceled)
 {
     /* begin() turns the done function's count into the new round's at one stroke: nobody sees an end. */
     struct before before;
     int rc = begin(x, &before);
+    if (canceled)
+        kvs_a32_or(&x->marks, KVS_M_CANCEL);
     if (rc == KVS_OK)
         kvs_post_late(x);
     else if (rc == KVS_NOT_ALLOWED) /* it was accepted before the engine began to close: it has its own end */

@@ -4,10 +4,12 @@
  * code never runs below a backend's call, and posts made by done functions, so that neither nests.
  */
 #include "engine.h"
+#include "epoch.h"
 
 struct kvs_frame {
     const struct kvs_xfer *x;
     enum kvs_frame_wish wish;
+    bool canceled; /* the post that it wishes */
     struct kvs_frame *outer;
 };
 
@@ -148,16 +150,34 @@ enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f)
     return f->wish;
 }
 
+void kvs_frame_cancel(struct kvs_frame *f)
+{
+    f->canceled = f->wish == KVS_WISH_POST;
+}
+
+/* The child of a fork inside a done function: what its parent's thread owed is none of its business. */
+static void forget_turn(void)
+{
+    turn.done = turn.posts = turn.frees = (struct kvs_queue){NULL, NULL};
+}
+
 void kvs_done_call(struct kvs_xfer *x)
 {
     struct kvs_park *park = kvs_park_of(x);
-    struct kvs_frame frame = {x, KVS_WISH_NONE, turn.frames};
+    struct kvs_frame frame = {x, KVS_WISH_NONE, false, turn.frames};
+    uint64_t epoch = x->engine->epoch;
     turn.frames = &frame;
     x->done(x, kvs_xfer_status(x), x->done_arg);
     turn.frames = frame.outer;
+    if (!kvs_epoch_is(epoch)) {
+        forget_turn();
+        if (frame.wish == KVS_WISH_FREE)
+            kvs_xfer_free(x);
+        return;
+    }
     uint64_t seen = kvs_a64_load(&x->word), next;
     if (frame.wish == KVS_WISH_POST && !(seen & KVS_W_LEAVING)) {
-        kvs_post_again(x);
+        kvs_post_again(x, frame.canceled);
         return;
     }
     kvs_engine *told = NULL;

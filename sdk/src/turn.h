@@ -53,5 +53,7 @@ struct kvs_frame *kvs_turn_frame(const struct kvs_xfer *x);
 enum kvs_frame_wish { KVS_WISH_NONE, KVS_WISH_POST, KVS_WISH_FREE };
 void kvs_frame_set(struct kvs_frame *f, enum kvs_frame_wish wish);
 enum kvs_frame_wish kvs_frame_get(const struct kvs_frame *f);
+/* Its post is to end CANCELED. */
+void kvs_frame_cancel(struct kvs_frame *f);
 
 #endif

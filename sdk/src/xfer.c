@@ -186,7 +186,10 @@ int kvs_xfer_cancel(kvs_xfer *x)
     int rc = kvs_xfer_usable(x);
     if (rc != KVS_OK)
         return rc;
-    if (kvs_xfer_hold(x)) {
+    struct kvs_frame *frame = kvs_turn_frame(x);
+    if (frame && kvs_frame_get(frame) == KVS_WISH_POST) {
+        kvs_frame_cancel(frame);
+    } else if (kvs_xfer_hold(x)) {
         kvs_xfer_stop(x, KVS_CANCELED, "canceled before the backend took it");
         kvs_turn_drop(x);
     }
@@ -259,12 +262,15 @@ size_t kvs_xfer_count(const kvs_xfer *x)
     return kvs_is_xfer(x) ? x->count : 0;
 }
 
-/* From inside the transfer's own done function: it is freed when that returns. */
+/* From inside the transfer's own done function: it is freed when that returns, also in a forked child, where
+ * nothing else comes of it. */
 static int release_in_done(struct kvs_xfer *x, struct kvs_frame *frame, bool abandon)
 {
     bool held = (kvs_a64_load(&x->word) & KVS_W_COUNT) > 1;
-    if (!abandon && (held || kvs_frame_get(frame) == KVS_WISH_POST))
+    if (!abandon && (held || kvs_frame_get(frame) == KVS_WISH_POST)) {
+        kvs_frame_cancel(frame);
         return KVS_BUSY;
+    }
     if (abandon && held)
         kvs_a64_add(&x->engine->tally->abandoned, 1);
     kvs_frame_set(frame, KVS_WISH_FREE);
@@ -274,15 +280,15 @@ static int release_in_done(struct kvs_xfer *x, struct kvs_frame *frame, bool aba
 int kvs_xfer_release(kvs_xfer *x, uint64_t timeout_ns)
 {
     int rc = kvs_xfer_usable(x);
+    if (rc == KVS_INVALID_PARAM)
+        return rc;
+    struct kvs_frame *frame = kvs_turn_frame(x);
+    if (frame)
+        return release_in_done(x, frame, rc == KVS_NOT_ALLOWED);
     if (rc == KVS_NOT_ALLOWED) {
         kvs_xfer_free(x);
         return KVS_OK;
     }
-    if (rc != KVS_OK)
-        return rc;
-    struct kvs_frame *frame = kvs_turn_frame(x);
-    if (frame)
-        return release_in_done(x, frame, false);
     if (is_running(x)) {
         kvs_xfer_cancel(x);
         progress(x);
@@ -315,7 +321,7 @@ void kvs_xfer_abandon(kvs_xfer *x)
     if (rc == KVS_INVALID_PARAM)
         return;
     kvs_engine *e = x->engine;
-    struct kvs_frame *frame = rc == KVS_OK ? kvs_turn_frame(x) : NULL;
+    struct kvs_frame *frame = kvs_turn_frame(x);
     if (frame) {
         release_in_done(x, frame, true);
         return;

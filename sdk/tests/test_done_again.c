@@ -8,6 +8,47 @@
 
 static unsigned char memory[8 * 16];
 
+struct second_thoughts {
+    bool release; /* or cancel */
+    unsigned ran;
+    int post, then, last;
+};
+
+static void post_and_stop(kvs_xfer *x, int status, void *arg)
+{
+    struct second_thoughts *s = arg;
+    s->last = status;
+    if (s->ran++ > 0)
+        return;
+    s->post = kvs_xfer_post(x);
+    s->then = s->release ? kvs_xfer_release(x, 0) : kvs_xfer_cancel(x);
+}
+
+/* A post that its own done function takes back reaches no backend, and ends CANCELED. KVS-REQ-208 KVS-REQ-251
+ * KVS-REQ-254
+ */
+static void test_post_and_cancel(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        hand_reset();
+        struct second_thoughts s = {.release = i == 1};
+        kvs_engine *e = open_engine("hand:?timeout=0");
+        kvs_xfer *x = prep_done(e, KVS_WRITE, 2, memory, 16, post_and_stop, &s);
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        hand.host->complete_rest(hand_batch(0), KVS_OK);
+        expect_rc(wait_end(x), KVS_CANCELED);
+        assert_int_equal(s.post, KVS_IN_PROG);
+        assert_int_equal(s.then, s.release ? KVS_BUSY : KVS_OK);
+        assert_int_equal(s.ran, 2);
+        assert_int_equal(s.last, KVS_CANCELED);
+        assert_int_equal(atomic_load(&hand.submits), 1);
+        assert_string_equal(text_of(x, 1), "canceled before the backend took it");
+        release(x);
+        assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+    }
+}
+
 struct chain {
     kvs_xfer *other; /* posted by this one's done function; NULL: itself */
     unsigned left, ran;
@@ -266,6 +307,7 @@ static void test_abandon_endless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_post_and_cancel),
         EACH_MODEL(test_post_from_done),
         {"test_post_other_from_done (inline)", test_post_other_from_done, NULL, NULL, model_inline},
         {"test_post_other_from_done (thread)", test_post_other_from_done, NULL, NULL, model_thread},

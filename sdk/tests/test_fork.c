@@ -30,6 +30,55 @@ static void wait_for(pid_t child)
     assert_int_equal(WEXITSTATUS(how), 0);
 }
 
+struct in_done {
+    int what; /* what the child does: nothing, release, abandon, post */
+    pid_t child;
+    unsigned ran;
+};
+
+static void fork_in_done(kvs_xfer *x, int status, void *arg)
+{
+    struct in_done *d = arg;
+    (void)status;
+    if (d->ran++ > 0)
+        return;
+    d->child = fork();
+    if (d->child != 0)
+        return;
+    if (d->what == 1)
+        child_check(kvs_xfer_release(x, 0) == KVS_OK);
+    if (d->what == 2)
+        kvs_xfer_abandon(x);
+    if (d->what == 3)
+        child_check(kvs_xfer_post(x) == KVS_NOT_ALLOWED);
+}
+
+/* A child that was made in a done function returns from it, and nothing else of its parent's turn happens in
+ * it: neither its own transfer nor the one that waits behind it runs on. KVS-REQ-450 KVS-REQ-458 */
+static void test_in_done(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 4; what++) {
+        hand_reset();
+        struct in_done d = {.what = what};
+        kvs_engine *e = open_engine("hand");
+        kvs_xfer *x = prep_done(e, KVS_WRITE, 2, memory, 16, fork_in_done, &d);
+        expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+        hand.host->complete_rest(hand_batch(0), KVS_OK);
+        if (d.child == 0) { /* the fork returns here in the child, too */
+            child_check(d.ran == 1);
+            child_check(atomic_load(&hand.submits) == 1);
+            child_check(kvs_engine_close(e, 0, NULL) == KVS_OK);
+            _exit(0);
+        }
+        wait_for(d.child);
+        expect_rc(wait_end(x), KVS_OK);
+        assert_int_equal(d.ran, 1);
+        release(x);
+        assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+    }
+}
+
 /* All that works without a thread. */
 static bool can_prepare(kvs_engine *e)
 {
@@ -294,7 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH_MODEL(test_handles),      cmocka_unit_test(test_descriptors),
         EACH_MODEL(test_engine_first), cmocka_unit_test(test_backend_hears_nothing),
-        EACH_MODEL(test_grandchild),
+        EACH_MODEL(test_grandchild),   cmocka_unit_test(test_in_done),
 #ifndef SANITIZED
         EACH_MODEL(test_while_busy),
 #endif

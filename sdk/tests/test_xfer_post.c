@@ -306,6 +306,41 @@ static void test_refused_and_completed(void **state)
     kvs_set_log(NULL, NULL, -1);
 }
 
+static int end_all(struct kvs_batch *batch)
+{
+    hand.host->complete_rest(batch, KVS_OK);
+    return KVS_OK;
+}
+
+/* What a refused post has ended all the same is no result of the next one. KVS-REQ-116 KVS-REQ-127 */
+static void test_refused_leaves_no_result(void **state)
+{
+    (void)state;
+    hand_reset();
+    kvs_engine *e = open_engine("hand");
+    kvs_set_log(no_log, NULL, -1);
+    kvs_xfer *x = prep(e, KVS_WRITE, 2, memory, 16);
+    hand.on_submit = end_all;
+    expect_rc(kvs_xfer_post(x), KVS_OK);
+    hand.on_submit = complete_and_refuse;
+    expect_rc(kvs_xfer_post(x), KVS_IO);
+    expect_rc(kvs_xfer_check(x), KVS_OK);
+    assert_int_equal(status_of(x, 0), KVS_BACKEND); /* what it was is lost */
+    assert_int_equal(status_of(x, 1), KVS_OK);
+    hand.on_submit = NULL;
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    assert_int_equal(status_of(x, 0), KVS_IN_PROG);
+    assert_int_equal(status_of(x, 1), KVS_IN_PROG);
+    hand_end(hand_batch(0), 0, KVS_IO);
+    hand_end(hand_batch(0), 1, KVS_OK);
+    expect_rc(kvs_xfer_check(x), KVS_IO);
+    assert_int_equal(status_of(x, 0), KVS_IO);
+    assert_int_equal(status_of(x, 1), KVS_OK);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
+    kvs_set_log(NULL, NULL, -1);
+}
+
 static int explain_and_refuse(struct kvs_batch *batch)
 {
     hand.host->io_error(kvs_batch_io(batch, 0), "what the refused post said");
@@ -376,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_full_queue),
         cmocka_unit_test(test_refused_with_no_status),
         cmocka_unit_test(test_refused_and_completed),
+        cmocka_unit_test(test_refused_leaves_no_result),
         cmocka_unit_test(test_refused_says_no_more),
         EACH_ASYNC_MODEL(test_one_submit),
         cmocka_unit_test(test_ended_in_post),

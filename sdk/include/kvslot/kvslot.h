@@ -64,6 +64,7 @@
  *    thread that calls: hold no lock there that a done function takes. One that runs on a thread of
  *    the store's keeps that from its work: where the backend is serial, it prepares, registers and
  *    deregisters nothing, since that waits for a call that may wait for that thread.
+ *  - A thread inside a call is not ended with pthread_cancel(): others may wait for what it does.
  *  - An engine has threads of its own once they are needed: workers (parameter `threads`) where its
  *    backend is blocking, and a service thread that ends what is out of time and makes progress
  *    where no caller does. They block all signals but those of a fault, which has to reach its
@@ -89,6 +90,9 @@
  *  - In the child every call on a handle made before answers KVS_NOT_ALLOWED, but for close,
  *    abandon, release and deregister: these succeed, and free what is the child's or leave it to
  *    the end of the process. An engine that is opened in the child works.
+ *  - A child that was made inside a done function may return from it where the thread is one of the
+ *    program's, and its transfer is not posted again there; on any other thread it calls exec() or
+ *    _exit() before it returns.
  *
  * @since 0.1, as all that stands here
  * @par Contract
