@@ -36,6 +36,13 @@ static void too_late(struct kvs_slab *slab, uint64_t token, int status)
         status, (unsigned long long)token);
 }
 
+/* NULL, a number of the vendor's, or a token from before the post, which has no generation yet. */
+static void no_token(uint64_t token, int status)
+{
+    kvs_slab_violation(NULL, "a completion with status %d names no io that was posted (token %#llx)", status,
+                       (unsigned long long)token);
+}
+
 static void say(struct kvs_xfer *x, struct kvs_io *io, const char *fmt, ...) KVS_PRINTF(3, 4);
 static void say(struct kvs_xfer *x, struct kvs_io *io, const char *fmt, ...)
 {
@@ -51,12 +58,14 @@ static inline __attribute__((always_inline)) void complete_token(uint64_t token,
     struct kvs_slab *slab;
     struct kvs_slot *slot = kvs_slot_of(token, &slab);
     if (!slot) {
-        kvs_slab_violation(NULL, "a completion with status %d names no io at all (token %#llx)", rc,
-                           (unsigned long long)token);
+        no_token(token, rc);
         return;
     }
     if (!kvs_slot_disarm(slot, token)) {
-        too_late(slab, token, rc);
+        if (token >> KVS_TOKEN_GEN)
+            too_late(slab, token, rc);
+        else
+            no_token(token, rc);
         return;
     }
     struct kvs_io *io = &((struct kvs_rec *)slot->ios)[KVS_TOKEN_IO(token)].io;
