@@ -131,6 +131,8 @@ int kvs_call_poll(kvs_engine *e, int max)
     if (!enter_soon(e, &start))
         return KVS_CALL_BUSY;
     int rc = e->be->poll(e->priv, max);
+    if (rc == KVS_CALL_BUSY) /* of all errors that it may answer */
+        rc = KVS_BACKEND;
     uint64_t took = leave(e, start);
     if (rc != 0) /* idle polls would hide all else */
         TRACE("poll(%d) = %d", max, rc);

@@ -51,7 +51,9 @@ static bool measure_own(struct kvs_prep *p)
         return true;
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        if (kvs_add_most(p->e->prefix_len, p->req->keys[i].len) > kvs_prep_max_key(p))
+        const struct kvs_key *key = &p->req->keys[i];
+        if (!kvs_bytes_fit(key->data, key->len) ||
+            kvs_add_most(p->e->prefix_len, key->len) > kvs_prep_max_key(p))
             return false;
         p->key_bytes += p->req->keys[i].len;
     }

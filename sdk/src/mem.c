@@ -30,6 +30,9 @@ static int check_desc(kvs_engine *e, uint32_t type, const struct kvs_desc *d, si
         return kvs_err_set(
             err, KVS_TOO_LARGE, "the key has %llu bytes with its prefix; backend '%s' takes at most %u",
             (unsigned long long)whole, e->be->name, e->limits.max_key ? e->limits.max_key : UINT32_MAX);
+    if (!kvs_bytes_fit(d->meta_info, d->meta_len))
+        return kvs_err_set(err, KVS_INVALID_PARAM, "meta_info of %llu bytes is beyond the end of memory",
+                           (unsigned long long)d->meta_len);
     return KVS_OK;
 }
 

@@ -132,8 +132,24 @@ static int check_request(struct kvs_prep *p)
     return rc == KVS_OK ? check_span(p, req->remote, "remote") : rc;
 }
 
+/* After the counts. */
+static int check_arrays(struct kvs_prep *p)
+{
+    const struct kvs_key *keys = p->req->keys;
+    const uint64_t *offsets = p->req->op < KVS_QUERY ? p->req->offsets : NULL;
+    if (keys && !kvs_array_fits(keys, p->count, sizeof *keys, sizeof *keys))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "an array of %u keys is beyond the end of memory",
+                           p->count);
+    if (offsets && !kvs_array_fits(offsets, p->count, sizeof *offsets, sizeof *offsets))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM, "an array of %u offsets is beyond the end of memory",
+                           p->count);
+    return KVS_OK;
+}
+
 int kvs_prep_check(struct kvs_prep *p)
 {
     int rc = check_request(p);
+    if (rc == KVS_OK)
+        rc = check_arrays(p);
     return rc == KVS_OK && p->req->op < KVS_QUERY ? check_span(p, p->req->local, "local") : rc;
 }

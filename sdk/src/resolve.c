@@ -143,6 +143,10 @@ static int check_limits(struct kvs_prep *p, uint32_t i, const struct kvs_pair *p
             p->err, KVS_TOO_LARGE,
             "descriptor %u: the key has %zu bytes with its prefix; backend '%s' takes at most %u", i, whole,
             e->be->name, max);
+    if (!kvs_bytes_fit(pair->key, pair->key_len))
+        return kvs_err_set(p->err, KVS_INVALID_PARAM,
+                           "descriptor %u: a key of %zu bytes at %p is beyond the end of memory", i,
+                           pair->key_len, pair->key);
     if (whole < e->limits.min_key)
         return kvs_err_set(p->err, KVS_INVALID_PARAM,
                            "descriptor %u: the key has %zu bytes; backend '%s' takes at least %u", i, whole,

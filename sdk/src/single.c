@@ -202,6 +202,9 @@ int kvs_list(kvs_engine *e, const void *prefix, size_t prefix_len,
     if (len > UINT32_MAX)
         return kvs_err_set(err, KVS_TOO_LARGE, "a prefix of %zu bytes; no key has more than %u", len,
                            UINT32_MAX);
+    if (!kvs_bytes_fit(prefix, prefix_len))
+        return kvs_err_set(err, KVS_INVALID_PARAM, "a prefix of %zu bytes is beyond the end of memory",
+                           prefix_len);
     char *whole = malloc(len ? len : 1);
     if (!whole)
         return kvs_err_set(err, KVS_NO_MEMORY, "no memory for a prefix of %zu bytes", len);

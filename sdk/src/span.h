@@ -16,6 +16,12 @@ static inline bool kvs_array_fits(const void *at, size_t n, size_t stride, size_
             bytes <= PTRDIFF_MAX && bytes <= UINTPTR_MAX - (uintptr_t)at);
 }
 
+/* Can there be so many bytes at `at`. */
+static inline bool kvs_bytes_fit(const void *at, size_t len)
+{
+    return len <= PTRDIFF_MAX && len <= UINTPTR_MAX - (uintptr_t)at;
+}
+
 /* a + b, or the largest number where that is beyond it. */
 static inline size_t kvs_add_most(size_t a, size_t b)
 {

@@ -9,7 +9,8 @@
 
 static struct kvs_backend polled, serial;
 static const struct kvs_host *host;
-static atomic_uint lists;
+static atomic_uint lists, polls;
+static atomic_int poll_answer;
 static atomic_bool let_list;
 static atomic_bool submit_ends;
 static atomic_bool submit_lingers; /* until well after the batch's grace, of less than 1 ms */
@@ -52,7 +53,8 @@ static int poll_in_vain(void *eng, int max)
 {
     (void)eng;
     (void)max;
-    return 0;
+    atomic_fetch_add(&polls, 1);
+    return atomic_load(&poll_answer);
 }
 
 static int no_fd(void *eng)
@@ -80,6 +82,7 @@ static int setup(void **state)
     (void)state;
     kvs_set_log(no_log, NULL, -1);
     atomic_store(&lists, 0);
+    atomic_store(&poll_answer, 0);
     atomic_store(&let_list, false);
     atomic_store(&submit_ends, false);
     atomic_store(&submit_lingers, false);
@@ -179,6 +182,27 @@ static int each_nothing(void *arg, const void *key, size_t len, uint64_t size)
     (void)len;
     (void)size;
     return 0;
+}
+
+/* An error of poll, whichever number it has, is no reason to call it at once again. KVS-REQ-301 */
+static void poll_fails(void **state)
+{
+    (void)state;
+    char value[16] = "";
+    kvs_engine *e = open_engine(polled.name);
+    kvs_xfer *x = prep(e, KVS_WRITE, 1, value, sizeof value);
+    atomic_store(&poll_answer, INT32_MIN);
+    expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
+    uint64_t start = now_ns();
+    unsigned before = atomic_load(&polls);
+    expect_rc(kvs_xfer_wait(x, KVS_MS(50)), KVS_IN_PROG);
+    unsigned made = atomic_load(&polls) - before;
+    /* A poll owner that has no descriptor sleeps for 1 ms between two. */
+    assert_in_range(made, 1, 20 + 2 * (now_ns() - start) / KVS_MS(1));
+    kvs_xfer_cancel(x);
+    expect_rc(wait_end(x), KVS_CANCELED);
+    release(x);
+    assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
 }
 
 static void *list_main(void *arg)
@@ -307,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(woken_behind_the_owner, setup, teardown),
         cmocka_unit_test_setup_teardown(submit_outlasts_the_grace, setup, teardown),
+        cmocka_unit_test_setup_teardown(poll_fails, setup, teardown),
         cmocka_unit_test_setup_teardown(list_in_serial, setup, teardown),
         cmocka_unit_test_setup_teardown(other_engine_in_each, setup, teardown),
     };

@@ -282,6 +282,8 @@ static void mem_register(void)
         refused_desc(0, (struct kvs_desc){.meta_info = name, .meta_len = len}, KVS_TOO_LARGE,
                      "1844674407370955161");
     refused_desc(0, (struct kvs_desc){.meta_info = name, .meta_len = UINT32_MAX}, KVS_TOO_LARGE, "");
+    refused_desc(0, (struct kvs_desc){.meta_info = (const void *)(UINTPTR_MAX - 15), .meta_len = 100},
+                 KVS_INVALID_PARAM, "100 bytes is beyond");
 }
 
 static void mem_register_list(void)

@@ -81,6 +81,10 @@ static void lengths_in_requests(void)
     ask_for(&a, KVS_WRITE, 2, buf, 8);
     a.keys[1].data = NULL;
     refused_request(&a, KVS_INVALID_PARAM, "descriptor 1: a key of 2 bytes at NULL");
+    ask_for(&a, KVS_WRITE, 2, buf, 8);
+    a.keys[1].data = (void *)(UINTPTR_MAX - 15);
+    a.keys[1].len = 100;
+    refused_request(&a, KVS_INVALID_PARAM, "descriptor 1: a key of 100 bytes");
     static const uint64_t lens[] = {UINT64_MAX, UINT64_MAX / 2 + 1, UINT64_MAX - 7};
     for (size_t i = 0; i < 3; i++) {
         ask_for(&a, KVS_WRITE, 2, buf, 8);
@@ -93,6 +97,11 @@ static void lengths_in_requests(void)
     ask_for(&a, KVS_READ, 2, buf, 8);
     a.req.offsets = (const uint64_t[]){0, UINT64_MAX - 7};
     refused_request(&a, KVS_INVALID_PARAM, "overflows");
+    a.req.offsets = (const uint64_t *)(UINTPTR_MAX - 15);
+    refused_request(&a, KVS_INVALID_PARAM, "2 offsets is beyond the end of memory");
+    ask_for(&a, KVS_WRITE, 2, buf, 8);
+    a.req.keys = (const struct kvs_key *)(UINTPTR_MAX - 15);
+    refused_request(&a, KVS_INVALID_PARAM, "2 keys is beyond the end of memory");
 }
 
 static void xfer_prep(void)
@@ -266,6 +275,8 @@ static void list(void)
     for (size_t len = SIZE_MAX; len > SIZE_MAX - 8; len--)
         REFUSED(KVS_TOO_LARGE, "1844674407370955161", kvs_list(good, name, len, each_key, NULL, err));
     REFUSED(KVS_TOO_LARGE, "", kvs_list(good, name, UINT32_MAX, each_key, NULL, err));
+    const void *end = (const void *)(UINTPTR_MAX - 15);
+    REFUSED(KVS_INVALID_PARAM, "100 bytes is beyond", kvs_list(good, end, 100, each_key, NULL, err));
 }
 
 static const struct row rows[] = {
