@@ -44,8 +44,9 @@ struct Request final : abi::BackendReq {
     bool refused = false;
     /* A release is inside the SDK, and nobody else may touch xfer. Guarded by the engine's lock. */
     bool releasing = false;
-    /* A release was answered REPOST_ACTIVE: the next is the last. Guarded by the engine's lock. */
-    bool asked = false;
+    /* A release of this post was answered REPOST_ACTIVE: the next is the last. Set with the engine's lock
+     * held exclusively; posts, which share it, take it back. */
+    std::atomic<bool> asked = false;
     /* The log has been told how the last post ended. */
     std::atomic<bool> told = false;
 };

@@ -41,6 +41,8 @@ abi::Status Engine::postXfer(const abi::XferOp &, const abi::MetaList &, const a
         int rc = kvs_xfer_post(r->xfer);
         if (rc != KVS_BUSY)
             r->told = false;
+        if (rc >= 0) /* another run, whose first release only asks */
+            r->asked = false;
         return ended(*r, rc);
     });
 }

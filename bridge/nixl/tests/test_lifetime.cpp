@@ -98,6 +98,25 @@ static void test_second_release_abandons(void **)
     }
 }
 
+/* What was posted again after a refused release is another run: its first release is the first. */
+static void test_refused_then_posted_again(void **)
+{
+    Held h("none");
+    BackendReq *req = h.running();
+    assert_is(h->releaseReqH(req), repost_active);
+    let_go();
+    assert_is(h.wait(req), success);
+    assert_is(h.post(req), in_prog);
+    assert_int_equal(kvs_mock_wait_held("lifetime", 1, KVS_SEC(20)), KVS_OK);
+    assert_is(h->releaseReqH(req), repost_active);
+    expect_no_text(log().c_str(), "abandoned");
+    assert_is(h.post(req), repost_active); /* which is no other run */
+    assert_is(h->releaseReqH(req), success);
+    expect_text(log().c_str(), "abandoned");
+    let_go();
+    wait_puts(2);
+}
+
 /* The log names the first of many buffers. */
 static void test_abandon_names_buffers(void **)
 {
@@ -270,6 +289,7 @@ int main()
         cmocka_unit_test_setup(test_release_cancels, fresh),
         cmocka_unit_test_setup(test_release_refused_then_done, fresh),
         cmocka_unit_test_setup(test_second_release_abandons, fresh),
+        cmocka_unit_test_setup(test_refused_then_posted_again, fresh),
         cmocka_unit_test_setup(test_abandon_names_buffers, fresh),
         cmocka_unit_test_setup(test_release_of_held, fresh),
         cmocka_unit_test_setup(test_deregister_in_flight, fresh),
