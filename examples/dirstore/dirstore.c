@@ -20,6 +20,7 @@ static const struct kvs_host *host;
 
 struct engine {
     const char *folder; /* lives as long as the engine */
+    int64_t lazy;       /* the first put makes the folder */
 };
 
 static const struct kvs_param params[] = {
@@ -35,8 +36,9 @@ static int status_of(int error)
     return error == ENOENT ? KVS_NOT_FOUND : error == ENOMEM ? KVS_NO_MEMORY : KVS_IO;
 }
 
-static int failed(struct kvs_io *io, int error)
+static int failed(const struct engine *e, struct kvs_io *io, int error)
 {
+    error = error == ENOENT && !e->lazy && access(e->folder, F_OK) ? EIO : error; /* the store has gone */
     if (error != ENOENT)
         host->io_error(io, "the value's file: %s", strerror(error));
     return status_of(error);
@@ -65,11 +67,10 @@ static int dirstore_load(const struct kvs_host *services)
 static int dirstore_open(void *eng, void *ctx, struct kvs_limits *limits)
 {
     struct engine *e = eng;
-    int64_t lazy = 0;
     (void)limits;
     host->param_str(ctx, "path", &e->folder, NULL);
-    host->param_i64(ctx, "connect", &lazy);
-    if (lazy) /* put makes the folder */
+    host->param_i64(ctx, "connect", &e->lazy);
+    if (e->lazy)
         return KVS_OK;
     DIR *dir = mkdir(e->folder, 0700) == 0 || errno == EEXIST ? opendir(e->folder) : NULL;
     if (dir == NULL) /* never NOT_FOUND: that is for keys */
@@ -88,13 +89,14 @@ static int dirstore_put(void *eng, void *worker, const struct kvs_batch *batch, 
     mkdir(e->folder, 0700);
     int fd = mkostemp(strcat(temp.text, ".XXXXXX"), O_CLOEXEC);
     if (fd < 0)
-        return failed(io, errno == ENOENT ? EIO : errno);
+        return failed(eng, io, errno == ENOENT ? EIO : errno);
     errno = ENOSPC; /* what a short write means; readers have the old file or the new one, whole */
-    int error = write(fd, data, io->len) == (ssize_t)io->len && rename(temp.text, path.text) == 0 ? 0 : errno;
-    close(fd);
+    int error = write(fd, data, io->len) == (ssize_t)io->len ? 0 : errno;
+    error = close(fd) == 0 || error != 0 ? error : errno;
+    error = error != 0 || rename(temp.text, path.text) == 0 ? error : errno;
     if (error != 0)
         unlink(temp.text);
-    return error == 0 ? KVS_OK : failed(io, error);
+    return error == 0 ? KVS_OK : failed(eng, io, error);
 }
 
 static int dirstore_get(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
@@ -104,20 +106,19 @@ static int dirstore_get(void *eng, void *worker, const struct kvs_batch *batch, 
     int fd = open(path_of(eng, io->key, io->key_len).text, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return failed(io, errno);
+        return failed(eng, io, errno);
     int error = fstat(fd, &st) == 0 ? 0 : errno;
     io->actual = (uint64_t)st.st_size;
     if (error == 0 && io->actual == io->len && io->len > 0) {
         errno = EIO; /* what a short read means; one that fails must not touch the caller's memory */
         char *aside = malloc(io->len);
-        if (aside != NULL && read(fd, aside, io->len) == (ssize_t)io->len)
+        error = aside != NULL && read(fd, aside, io->len) == (ssize_t)io->len ? 0 : errno;
+        if (error == 0)
             memcpy(io->iov[0].iov_base, aside, io->len);
-        else
-            error = errno;
         free(aside);
     }
     close(fd);
-    return error == 0 ? KVS_OK : failed(io, error);
+    return error == 0 ? KVS_OK : failed(eng, io, error);
 }
 
 static int dirstore_query(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
@@ -125,7 +126,7 @@ static int dirstore_query(void *eng, void *worker, const struct kvs_batch *batch
     (void)worker, (void)batch;
     struct stat st;
     if (stat(path_of(eng, io->key, io->key_len).text, &st) != 0)
-        return failed(io, errno);
+        return failed(eng, io, errno);
     io->actual = (uint64_t)st.st_size;
     return KVS_OK;
 }
@@ -133,7 +134,7 @@ static int dirstore_query(void *eng, void *worker, const struct kvs_batch *batch
 static int dirstore_remove(void *eng, void *worker, const struct kvs_batch *batch, struct kvs_io *io)
 {
     (void)worker, (void)batch;
-    return unlink(path_of(eng, io->key, io->key_len).text) == 0 ? KVS_OK : failed(io, errno);
+    return unlink(path_of(eng, io->key, io->key_len).text) == 0 ? KVS_OK : failed(eng, io, errno);
 }
 
 static int dirstore_list(void *eng, const void *prefix, size_t len,
@@ -148,7 +149,7 @@ static int dirstore_list(void *eng, const void *prefix, size_t len,
     DIR *dir = opendir(e->folder);
 
     if (dir == NULL)
-        return errno == ENOENT ? KVS_OK : status_of(errno);
+        return errno == ENOENT ? (e->lazy ? KVS_OK : KVS_IO) : status_of(errno);
     while (answer == KVS_OK && (file = readdir(dir)) != NULL) {
         size_t n = 0, size = strlen(file->d_name) / 2;
         while (n < MAX_KEY && n < size && sscanf(file->d_name + 2 * n, "%2hhx", &key[n]) == 1)

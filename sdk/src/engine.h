@@ -3,7 +3,8 @@
  * The engine's inside. Locks, in the order in which one thread may take them:
  *   engine.serial > engine.mem_lock > engine.lock > pool.lock > slab lock > process locks.
  * A shard of the statistics (stats.h) may be entered under any of them, and is left at once.
- * None but `serial` is ever held over a call into a backend, and none at all over a done function.
+ * None but `serial` is ever held over a call into a backend, and none at all over a done function; but a
+ * plugin's load() runs under the process lock of the loader.
  */
 #ifndef KVS_SRC_ENGINE_H
 #define KVS_SRC_ENGINE_H
