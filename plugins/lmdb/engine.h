@@ -3,7 +3,7 @@
 #define KVS_LMDB_ENGINE_H
 
 #include "env.h"
-#include "reader.h"
+#include "pool.h"
 
 /* Private space of an engine. */
 struct engine {
@@ -11,7 +11,7 @@ struct engine {
     struct env_config config; /* its texts live as long as ctx */
     unsigned generation;      /* of which process it is */
     uint64_t inline_bytes;
-    struct readers readers;
+    struct pool readers;     /* reader.c */
     pthread_mutex_t lock;    /* held while env is opened: with connect=lazy by the first that needs it */
     struct env_db *db;       /* written before env */
     struct env *_Atomic env; /* NULL: not opened yet; set once */

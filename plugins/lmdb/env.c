@@ -54,7 +54,17 @@ static int open_mdb(struct env *env, uint64_t size)
     }
     mdb_env_info(env->mdb, &info);
     atomic_store(&env->map_size, info.me_mapsize);
+    if (config->sync == SYNC_NONE && !config->read_only)
+        alone_open(&env->alone, env->path);
     return 0;
+}
+
+static void close_mdb(struct env *env)
+{
+    if (env->mdb != NULL)
+        mdb_env_close(env->mdb);
+    env->mdb = NULL;
+    alone_close(&env->alone);
 }
 
 /* Is the file as long as its last page says; a shorter one would be a SIGBUS later. */
@@ -191,9 +201,7 @@ int env_reopen(struct env *env)
     gate_close(&env->gate);
     if (env->mdb == NULL || atomic_load(&env->broken)) { /* else someone else was faster */
         txn_drop_idle(env);
-        if (env->mdb != NULL)
-            mdb_env_close(env->mdb);
-        env->mdb = NULL;
+        close_mdb(env);
         if (!path_data(env->path, &st) || st.st_dev != env->dev || st.st_ino != env->ino)
             rc = ESTALE; /* what is there now is another environment */
         if (rc == 0)
@@ -264,9 +272,16 @@ int env_new(const struct env_config *config, struct env **out, struct env_text *
     env->config.path = path;
     env->unclean = -1;
     atomic_init(&env->map_limit, config->map_limit);
+    env->alone.fd = -1;
     gate_init(&env->gate, 1);
-    writer_init(&env->writer);
-    int status = open_all(env, text);
+    int status = pool_init(&env->writer, 1);
+    if (status != KVS_OK) {
+        gate_destroy(&env->gate);
+        free(path);
+        free(env);
+        return status;
+    }
+    status = open_all(env, text);
     env->config.database = NULL; /* the engine's, not ours */
     if (status == KVS_OK)
         *out = env;
@@ -277,13 +292,12 @@ int env_new(const struct env_config *config, struct env **out, struct env_text *
 
 void env_free(struct env *env)
 {
-    writer_stop(&env->writer);
+    pool_stop(&env->writer);
     txn_drop_idle(env);
     bool flushed = env->unclean >= 0 && !atomic_load(&env->broken);
     if (flushed) /* where it could not be opened, what is there is of others */
         flushed = env->mdb != NULL ? mdb_env_sync(env->mdb, 1) == 0 : path_flush(env->path);
-    if (env->mdb != NULL)
-        mdb_env_close(env->mdb);
+    close_mdb(env);
     mark_close(env->path, env->unclean, flushed);
     for (unsigned i = 0; i < env->ndatabases; i++)
         free(env->databases[i].name);

@@ -7,9 +7,10 @@
 #ifndef KVS_LMDB_ENV_H
 #define KVS_LMDB_ENV_H
 
+#include "alone.h"
 #include "gate.h"
+#include "pool.h"
 #include "status.h"
-#include "writer.h"
 
 #include <kvslot/backend.h>
 #include <lmdb.h>
@@ -65,7 +66,8 @@ struct env {
 
     MDB_txn
         *_Atomic idle[IDLE_READERS]; /* read transactions that are reset; a thread takes one by exchange */
-    struct writer writer;
+    struct pool writer;              /* one thread; who holds it writes instead */
+    struct alone alone;              /* opened and closed with mdb; where writes are done at once */
 };
 
 /* ---- table.c ---- */
@@ -121,5 +123,7 @@ typedef int (*txn_work)(void *arg, MDB_txn *txn);
  * is run again. *unsure: the commit went wrong where it may have been stored all the same; the environment is
  * opened again before the next transaction. */
 int txn_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure);
+/* One try of the same without any waiting but for the disk's. */
+int txn_try_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define INLINE_IOS 1024u /* of a batch that is done inside submit */
+
 void job_push(struct job_list *list, struct job *job)
 {
     job->next = NULL;
@@ -18,6 +20,17 @@ void job_pop(struct job_list *list)
     list->head = list->head->next;
     if (list->head == NULL)
         list->tail = NULL;
+}
+
+bool job_small(const struct job *job, uint64_t bytes)
+{
+    const struct kvs_batch *batch = job->batch;
+    uint64_t sum = 0;
+    if (batch->count > INLINE_IOS)
+        return false;
+    for (uint32_t i = 0; i < batch->count && sum <= bytes; i++)
+        sum += kvs_batch_io(batch, i)->len;
+    return sum <= bytes;
 }
 
 uint64_t job_slice(struct job_list *list, uint64_t bytes, uint32_t most, struct slice *out)

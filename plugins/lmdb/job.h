@@ -29,6 +29,9 @@ void job_push(struct job_list *list, struct job *job);
 /* Takes the first one out. */
 void job_pop(struct job_list *list);
 
+/* Whether the thread that posts it may do it: its values have up to `bytes`, and it has few ios. */
+bool job_small(const struct job *job, uint64_t bytes);
+
 /* Some ios of a batch, one after the other, that one thread does in one transaction. */
 struct slice {
     struct kvs_batch *batch;

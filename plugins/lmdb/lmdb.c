@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lmdb backend: values in an LMDB environment on this machine. Async shape: a batch that is small to read
- * is done inside submit; writes go to the environment's writer (writer.c), all else to threads of the engine
- * (reader.c).
+ * The lmdb backend: values in an LMDB environment on this machine. Async shape: a small batch is done inside
+ * submit where that means no waiting; other writes go to the environment's writer (writer.c), all else to
+ * threads of the engine (reader.c).
  */
 #include "engine.h"
 #include "list.h"
 #include "path.h"
+#include "reader.h"
+#include "writer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -140,7 +142,7 @@ static int lmdb_open(void *eng, void *ctx, struct kvs_limits *limits)
         limits->caps_native &= ~(uint64_t)(KVS_CAP_WRITE | KVS_CAP_REMOVE);
         limits->caps_none |= KVS_CAP_WRITE | KVS_CAP_REMOVE;
     }
-    status = readers_init(&engine->readers, (unsigned)number(ctx, "threads"));
+    status = pool_init(&engine->readers, (unsigned)number(ctx, "threads"));
     if (status != KVS_OK)
         return status;
     pthread_mutex_init(&engine->lock, NULL);
@@ -149,7 +151,7 @@ static int lmdb_open(void *eng, void *ctx, struct kvs_limits *limits)
     status = engine_env(engine, &env, &text);
     if (status != KVS_OK) {
         pthread_mutex_destroy(&engine->lock);
-        readers_stop(&engine->readers);
+        pool_stop(&engine->readers);
         return lmdb_host->fail(ctx, status, "%s", text.text);
     }
     if (env->max_key < limits->max_key)
@@ -163,7 +165,7 @@ static void lmdb_close(void *eng)
     struct env *env = engine_env_now(engine);
     if (engine->generation != env_generation())
         return; /* a parent's: its threads are not here, and its locks may be held for ever */
-    readers_stop(&engine->readers);
+    pool_stop(&engine->readers);
     if (env != NULL)
         env_close(env);
     pthread_mutex_destroy(&engine->lock);
@@ -176,10 +178,11 @@ static int lmdb_submit(void *eng, struct kvs_batch *batch)
     struct env *env = engine_env_now(engine);
     *job = (struct job){.batch = batch, .db = env != NULL ? engine->db : NULL};
     if (env == NULL)
-        return readers_take(engine, job);
+        return reader_take(engine, job);
+    uint64_t bytes = engine->inline_bytes;
     if (batch->op == KVS_WRITE || batch->op == KVS_REMOVE)
-        return writer_take(env, job);
-    return read_at_once(engine, job) ? KVS_OK : readers_take(engine, job);
+        return write_at_once(env, job, bytes) ? KVS_OK : writer_take(env, job);
+    return read_at_once(env, job, bytes) ? KVS_OK : reader_take(engine, job);
 }
 
 static int lmdb_list(void *eng, const void *prefix, size_t len,

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader.h"
 #include "engine.h"
-#include "thread.h"
-
-#include <stdlib.h>
+#include "writer.h"
 
 /* What one thread takes of a batch at a time: enough that waking it does not count, and little enough that
  * others help. */
@@ -32,21 +30,12 @@ static void read_slice(struct env *env, MDB_txn *txn, const struct slice *slice)
     slice_end(slice, KVS_OK, NULL);
 }
 
-bool read_at_once(struct engine *engine, struct job *job)
+bool read_at_once(struct env *env, struct job *job, uint64_t bytes)
 {
-    const struct kvs_batch *batch = job->batch;
-    struct env *env = engine_env_now(engine);
-    uint64_t bytes = 0;
-    if (env == NULL || batch->count > CHUNK_IOS)
-        return false;
-    for (uint32_t i = 0; i < batch->count; i++)
-        bytes += kvs_batch_io(batch, i)->len;
-    if (bytes > engine->inline_bytes)
-        return false;
-    MDB_txn *txn = txn_try_read(env);
+    MDB_txn *txn = job_small(job, bytes) ? txn_try_read(env) : NULL;
     if (txn == NULL)
         return false;
-    read_slice(env, txn, &(struct slice){job->batch, job->db, 0, batch->count});
+    read_slice(env, txn, &(struct slice){job->batch, job->db, 0, job->batch->count});
     return true;
 }
 
@@ -80,7 +69,7 @@ static void send_on(struct engine *engine, struct job *job)
         job->db = engine->db;
         env_say(&text, "out of memory");
         bool writes = batch->op == KVS_WRITE || batch->op == KVS_REMOVE;
-        status = writes ? writer_take(env, job) : readers_take(engine, job);
+        status = writes ? writer_take(env, job) : reader_take(engine, job);
     }
     if (status != KVS_OK)
         slice_end(&all, status, text.text);
@@ -89,25 +78,16 @@ static void send_on(struct engine *engine, struct job *job)
 static void *reader_main(void *arg)
 {
     struct engine *engine = arg;
-    struct readers *readers = &engine->readers;
+    struct pool *readers = &engine->readers;
+    struct job *job;
     pthread_mutex_lock(&readers->lock);
-    for (;;) {
-        while (readers->queue.head == NULL && !readers->stop) {
-            readers->idle++;
-            pthread_cond_wait(&readers->more, &readers->lock);
-            readers->idle--;
-        }
-        struct job *job = readers->queue.head;
-        if (job == NULL)
-            break;
+    while ((job = pool_wait(readers)) != NULL) {
         struct slice slice = {.db = job->db};
         if (job->db != NULL)
             job_slice(&readers->queue, CHUNK_BYTES, CHUNK_IOS, &slice);
         else
             job_pop(&readers->queue);
-        if (readers->queue.head != NULL && readers->idle > 0)
-            pthread_cond_signal(&readers->more);
-        pthread_mutex_unlock(&readers->lock);
+        pool_unlock(readers);
         if (slice.db != NULL)
             read_chunk(engine, &slice);
         else
@@ -118,42 +98,7 @@ static void *reader_main(void *arg)
     return NULL;
 }
 
-int readers_init(struct readers *readers, unsigned most)
+int reader_take(struct engine *engine, struct job *job)
 {
-    *readers = (struct readers){.most = most, .threads = calloc(most, sizeof(pthread_t))};
-    if (readers->threads == NULL)
-        return KVS_NO_MEMORY;
-    pthread_mutex_init(&readers->lock, NULL);
-    pthread_cond_init(&readers->more, NULL);
-    return KVS_OK;
-}
-
-void readers_stop(struct readers *readers)
-{
-    pthread_mutex_lock(&readers->lock);
-    readers->stop = true;
-    pthread_cond_broadcast(&readers->more);
-    pthread_mutex_unlock(&readers->lock);
-    for (unsigned i = 0; i < readers->count; i++)
-        pthread_join(readers->threads[i], NULL);
-    pthread_cond_destroy(&readers->more);
-    pthread_mutex_destroy(&readers->lock);
-    free(readers->threads);
-}
-
-int readers_take(struct engine *engine, struct job *job)
-{
-    struct readers *readers = &engine->readers;
-    pthread_mutex_lock(&readers->lock);
-    if ((readers->idle == 0 || readers->queue.head != NULL) && readers->count < readers->most &&
-        thread_start(&readers->threads[readers->count], reader_main, engine) == 0)
-        readers->count++;
-    bool taken = readers->count > 0;
-    bool wakes = readers->idle > 0;
-    if (taken)
-        job_push(&readers->queue, job);
-    pthread_mutex_unlock(&readers->lock);
-    if (wakes) /* with the lock it would wake only to wait for it */
-        pthread_cond_signal(&readers->more);
-    return taken ? KVS_OK : KVS_NO_MEMORY;
+    return pool_take(&engine->readers, job, reader_main, engine);
 }

@@ -8,27 +8,12 @@
 
 #include "job.h"
 
-#include <pthread.h>
-
 struct engine;
+struct env;
 
-struct readers {
-    pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t more;  /* queue is no longer empty, or stop */
-    struct job_list queue;
-    unsigned count, idle, most; /* threads: started, waiting, allowed */
-    pthread_t *threads;
-    bool stop;
-};
-
-/* KVS_OK or KVS_NO_MEMORY. */
-int readers_init(struct readers *readers, unsigned most);
-/* Ends the threads; the queue is empty. */
-void readers_stop(struct readers *readers);
 /* Takes a batch. KVS_NO_MEMORY: there is no thread to be had, and nothing was taken. */
-int readers_take(struct engine *engine, struct job *job);
-
-/* Reads at once, if that can be had without waiting; nothing was done otherwise. */
-bool read_at_once(struct engine *engine, struct job *job);
+int reader_take(struct engine *engine, struct job *job);
+/* Reads a batch of up to `bytes` at once, if that can be had without waiting; nothing was done otherwise. */
+bool read_at_once(struct env *env, struct job *job, uint64_t bytes);
 
 #endif

@@ -124,15 +124,11 @@ static bool disk_full(struct env *env, uint64_t bytes)
            (uint64_t)disk.f_bavail * disk.f_frsize < bytes;
 }
 
-/* One try. *size: of the map, as it was. */
-static int write_once(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure, uint64_t *size)
+/* Ends the transaction in any case. */
+static int work_and_commit(struct env *env, MDB_txn *txn, txn_work work, void *arg, uint64_t bytes,
+                           bool *unsure)
 {
-    MDB_txn *txn;
-    int rc = begin(env, true, &txn);
-    if (rc != 0)
-        return rc;
-    *size = atomic_load(&env->map_size);
-    rc = work(arg, txn);
+    int rc = work(arg, txn);
     if (rc != 0) {
         mdb_txn_abort(txn);
     } else {
@@ -142,6 +138,35 @@ static int write_once(struct env *env, txn_work work, void *arg, uint64_t bytes,
         *unsure = rc != 0 && !env_certain(rc);
         if (*unsure)
             atomic_store(&env->broken, true);
+    }
+    return rc;
+}
+
+/* One try. *size: of the map, as it was. */
+static int write_once(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure, uint64_t *size)
+{
+    MDB_txn *txn;
+    int rc = begin(env, true, &txn);
+    if (rc != 0)
+        return rc;
+    *size = atomic_load(&env->map_size);
+    rc = work_and_commit(env, txn, work, arg, bytes, unsure);
+    gate_leave(&env->gate);
+    return rc;
+}
+
+int txn_try_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure)
+{
+    MDB_txn *txn;
+    int rc = EBUSY;
+    *unsure = false;
+    if (!gate_try_enter(&env->gate))
+        return rc;
+    if (usable(env) && alone_begin(&env->alone)) {
+        rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+        if (rc == 0)
+            rc = work_and_commit(env, txn, work, arg, bytes, unsure);
+        alone_end(&env->alone);
     }
     gate_leave(&env->gate);
     return rc;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writer.h"
 #include "env.h"
-#include "thread.h"
 
 /* What one transaction takes at most. With more than a few MiB the disk would wait until all of it has been
  * copied, and a batch that shares it would wait for the others. */
@@ -49,6 +48,16 @@ static void explain(const struct env *env, const struct slice *slice, int rc, bo
             unsure ? "; it may or may not be stored" : "");
 }
 
+static void end_group(const struct group *group, int rc, bool unsure)
+{
+    struct env_text text;
+    for (unsigned s = 0; s < group->count; s++) {
+        if (rc != 0)
+            explain(group->env, &group->slices[s], rc, unsure, &text);
+        slice_end(&group->slices[s], unsure ? KVS_IO : env_status(rc), text.text);
+    }
+}
+
 static void write_group(struct env *env, const struct slice *slices, unsigned count)
 {
     struct group group = {.env = env, .slices = slices, .count = count};
@@ -60,27 +69,22 @@ static void write_group(struct env *env, const struct slice *slices, unsigned co
             write_group(env, &slices[s], 1);
         return;
     }
-    struct env_text text;
-    for (unsigned s = 0; s < count; s++) {
-        if (rc != 0)
-            explain(env, &slices[s], rc, unsure, &text);
-        slice_end(&slices[s], unsure ? KVS_IO : env_status(rc), text.text);
-    }
+    end_group(&group, rc, unsure);
 }
 
 /* With the writer's lock held. */
-static unsigned take_group(struct writer *writer, struct slice *slices)
+static unsigned take_group(struct job_list *queue, struct slice *slices)
 {
     uint64_t bytes = 0;
     uint32_t ios = 0;
     unsigned count = 0;
-    while (writer->queue.head != NULL && count < GROUP_SLICES && bytes < GROUP_BYTES && ios < GROUP_IOS) {
-        const struct job *job = writer->queue.head;
+    while (queue->head != NULL && count < GROUP_SLICES && bytes < GROUP_BYTES && ios < GROUP_IOS) {
+        const struct job *job = queue->head;
         /* An io is never cut, so that one may be larger than a group: alone, then. */
         if (count > 0 && bytes + kvs_batch_io(job->batch, job->at)->len > GROUP_BYTES)
             break;
         struct slice *slice = &slices[count++];
-        bytes += job_slice(&writer->queue, GROUP_BYTES - bytes, GROUP_IOS - ios, slice);
+        bytes += job_slice(queue, GROUP_BYTES - bytes, GROUP_IOS - ios, slice);
         ios += slice->to - slice->from;
     }
     return count;
@@ -102,19 +106,12 @@ static unsigned drop_late(struct slice *slices, unsigned count)
 static void *writer_main(void *arg)
 {
     struct env *env = arg;
-    struct writer *writer = &env->writer;
+    struct pool *writer = &env->writer;
     struct slice slices[GROUP_SLICES];
     pthread_mutex_lock(&writer->lock);
-    for (;;) {
-        while (writer->queue.head == NULL && !writer->stop) {
-            writer->idle = true;
-            pthread_cond_wait(&writer->more, &writer->lock);
-        }
-        writer->idle = false;
-        if (writer->queue.head == NULL)
-            break;
-        unsigned count = take_group(writer, slices);
-        pthread_mutex_unlock(&writer->lock);
+    while (pool_wait(writer) != NULL) {
+        unsigned count = take_group(&writer->queue, slices);
+        pool_unlock(writer);
         count = drop_late(slices, count);
         if (count > 0)
             write_group(env, slices, count);
@@ -124,38 +121,22 @@ static void *writer_main(void *arg)
     return NULL;
 }
 
-void writer_init(struct writer *writer)
-{
-    *writer = (struct writer){.started = false};
-    pthread_mutex_init(&writer->lock, NULL);
-    pthread_cond_init(&writer->more, NULL);
-}
-
-void writer_stop(struct writer *writer)
-{
-    pthread_mutex_lock(&writer->lock);
-    writer->stop = true;
-    pthread_cond_signal(&writer->more);
-    pthread_mutex_unlock(&writer->lock);
-    if (writer->started)
-        pthread_join(writer->thread, NULL);
-    pthread_cond_destroy(&writer->more);
-    pthread_mutex_destroy(&writer->lock);
-}
-
 int writer_take(struct env *env, struct job *job)
 {
-    struct writer *writer = &env->writer;
-    pthread_mutex_lock(&writer->lock);
-    if (!writer->started)
-        writer->started = thread_start(&writer->thread, writer_main, env) == 0;
-    bool taken = writer->started, wakes = taken && writer->idle;
-    if (taken) {
-        job_push(&writer->queue, job);
-        writer->idle = false;
-    }
-    pthread_mutex_unlock(&writer->lock);
-    if (wakes) /* with the lock it would wake only to wait for it */
-        pthread_cond_signal(&writer->more);
-    return taken ? KVS_OK : KVS_NO_MEMORY;
+    return pool_take(&env->writer, job, writer_main, env);
+}
+
+bool write_at_once(struct env *env, struct job *job, uint64_t bytes)
+{
+    const struct slice all = {job->batch, job->db, 0, job->batch->count};
+    struct group group = {.env = env, .slices = &all, .count = 1};
+    bool unsure;
+    if (env->config.sync != SYNC_NONE || !job_small(job, bytes) || !pool_try_hold(&env->writer))
+        return false;
+    int rc = txn_try_write(env, do_group, &group, group_bytes(&group), &unsure);
+    pool_release(&env->writer); /* before done functions may run */
+    if (rc != 0 && !unsure)
+        return false; /* nothing of it is stored: the writer may wait, and mend what is wrong, or tell it */
+    end_group(&group, rc, unsure);
+    return true;
 }

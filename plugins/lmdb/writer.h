@@ -8,23 +8,12 @@
 
 #include "job.h"
 
-#include <pthread.h>
-#include <stdbool.h>
-
 struct env;
 
-struct writer {
-    pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t more;  /* queue is no longer empty, or stop */
-    struct job_list queue;
-    bool started, idle, stop;
-    pthread_t thread; /* set where started */
-};
-
-void writer_init(struct writer *writer);
-/* Ends the thread; the queue is empty. */
-void writer_stop(struct writer *writer);
 /* Takes a WRITE or REMOVE batch. KVS_NO_MEMORY: there is no thread to be had, and nothing was taken. */
 int writer_take(struct env *env, struct job *job);
+/* Writes a batch of up to `bytes` at once, if that can be had without waiting for a disk or anybody else;
+ * nothing was done otherwise. */
+bool write_at_once(struct env *env, struct job *job, uint64_t bytes);
 
 #endif

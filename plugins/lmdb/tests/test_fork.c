@@ -74,6 +74,47 @@ static pid_t lock_elsewhere(const char *folder)
     return pid;
 }
 
+/* A write of one byte that was posted; *status: what post answered. */
+static kvs_xfer *post_byte(kvs_engine *engine, char *byte, int *status)
+{
+    struct kvs_key key = {"k", 1};
+    kvs_xfer *x = prep_batch(engine, KVS_WRITE, &key, 1, byte, 1, NULL, NULL);
+    *status = kvs_xfer_post(x);
+    return x;
+}
+
+/* KVS-REQ-109: post writes where it has to wait for nobody: neither for another process, nor for what was
+ * posted before, which it does not overtake either */
+static void test_write_at_once(void **state)
+{
+    (void)state;
+    char folder[600], bytes[] = "abcde", back;
+    int status;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    kvs_engine *engine = open_at(folder, "&timeout=1m"), *second = open_at(folder, "");
+    kvs_xfer *x = post_byte(engine, &bytes[0], &status);
+    assert_int_equal(status, KVS_OK);
+    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
+    pid_t other = lock_elsewhere(folder); /* it can open: the lock was given back */
+    kvs_xfer *xfers[2];
+    for (int i = 0; i < 2; i++) {
+        xfers[i] = post_byte(engine, &bytes[1 + i], &status);
+        assert_int_equal(status, KVS_IN_PROG);
+    }
+    assert_int_equal(get_text(second, "k", &back, 1), KVS_OK);
+    assert_int_equal(back, 'a');
+    assert_int_equal(kill(other, SIGKILL), 0);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(kvs_xfer_wait(xfers[i], WAIT), KVS_OK);
+        assert_int_equal(kvs_xfer_release(xfers[i], 0), KVS_OK);
+    }
+    assert_int_equal(get_text(second, "k", &back, 1), KVS_OK);
+    assert_int_equal(back, 'c');
+    close_engine(second);
+    close_engine(engine);
+}
+
 /* KVS-REQ-384 KVS-REQ-387: a write that waits for another process keeps no engine from being opened */
 static void test_open_beside_a_waiting_write(void **state)
 {
@@ -101,6 +142,7 @@ static void test_open_beside_a_waiting_write(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_write_at_once),
         cmocka_unit_test(test_open_beside_a_waiting_write),
         cmocka_unit_test(test_fork),
     };

@@ -251,6 +251,44 @@ static void test_opened_again(void **state)
     close_engine(engine);
 }
 
+/* KVS-REQ-384 KVS-REQ-385: the same of what is written inside post; what goes wrong before it may be stored
+ * is left to the writer, that knows better */
+static void test_at_once(void **state)
+{
+    (void)state;
+    static char value[60000];
+    const char *folder = fresh_folder();
+    kvs_engine *engine = open_at(folder, "&map_size=64KiB&map_limit=1MiB");
+    struct kvs_error err;
+    kvs_xfer *xfer = write_of(engine, "k", value, sizeof(value));
+    for (int i = 0; i < 2; i++) {
+        kvs_xfer_post(xfer); /* the first time the map has to grow */
+        assert_int_equal(kvs_xfer_wait(xfer, WAIT), KVS_OK);
+        assert_int_equal(kvs_xfer_post(xfer), KVS_OK);
+        disk_fail_writes(EIO, true);
+        kvs_xfer_post(xfer);
+        assert_int_equal(kvs_xfer_wait(xfer, WAIT), KVS_IO);
+        const char *text;
+        assert_int_equal(kvs_xfer_result(xfer, 0, NULL, NULL, &text), KVS_OK);
+        assert_non_null(strstr(text, "may or may not be stored"));
+        disk_mend();
+    }
+    kvs_xfer_post(xfer);
+    end(xfer, KVS_OK);
+    int status = KVS_OK, n = 0;
+    char key[16];
+    while (status == KVS_OK && n < 100) {
+        snprintf(key, sizeof(key), "n%d", n++);
+        status = kvs_put(engine, key, strlen(key), value, sizeof(value), &err);
+    }
+    assert_int_equal(status, KVS_FULL);
+    assert_non_null(strstr(err.text, folder));
+    assert_int_equal(kvs_remove(engine, "k", 1, NULL), KVS_OK);
+    assert_int_equal(kvs_remove(engine, "k", 1, NULL), KVS_NOT_FOUND);
+    assert_int_equal(put_text(engine, "k", "v", 1), KVS_OK);
+    close_engine(engine);
+}
+
 /* KVS-REQ-384: what waits behind a disk that hangs ends in its time, and is not written afterwards */
 static void test_late(void **state)
 {
@@ -326,6 +364,7 @@ int main(void)
         cmocka_unit_test_setup(test_disk_full, set_up),
         cmocka_unit_test_setup(test_disk_full_in_between, set_up),
         cmocka_unit_test_setup(test_opened_again, set_up),
+        cmocka_unit_test_setup(test_at_once, set_up),
         cmocka_unit_test_setup(test_late, set_up),
         cmocka_unit_test_setup(test_done_waits, set_up),
         cmocka_unit_test_setup(test_made_durable, set_up),
