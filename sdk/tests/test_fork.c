@@ -31,9 +31,10 @@ static void wait_for(pid_t child)
 }
 
 struct in_done {
-    int what; /* what the child does: nothing, release, abandon, post */
+    int what; /* what the child does: nothing, release, abandon, post; 4: its parent has just posted */
     pid_t child;
     unsigned ran;
+    int posted;
 };
 
 static void fork_in_done(kvs_xfer *x, int status, void *arg)
@@ -42,6 +43,8 @@ static void fork_in_done(kvs_xfer *x, int status, void *arg)
     (void)status;
     if (d->ran++ > 0)
         return;
+    if (d->what == 4)
+        d->posted = kvs_xfer_post(x);
     d->child = fork();
     if (d->child != 0)
         return;
@@ -58,9 +61,9 @@ static void fork_in_done(kvs_xfer *x, int status, void *arg)
 static void test_in_done(void **state)
 {
     (void)state;
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 5; what++) {
         hand_reset();
-        struct in_done d = {.what = what};
+        struct in_done d = {.what = what, .posted = KVS_IN_PROG};
         kvs_engine *e = open_engine("hand");
         kvs_xfer *x = prep_done(e, KVS_WRITE, 2, memory, 16, fork_in_done, &d);
         expect_rc(kvs_xfer_post(x), KVS_IN_PROG);
@@ -72,8 +75,11 @@ static void test_in_done(void **state)
             _exit(0);
         }
         wait_for(d.child);
+        expect_rc(d.posted, KVS_IN_PROG);
+        if (what == 4)
+            hand.host->complete_rest(hand_batch(1), KVS_OK);
         expect_rc(wait_end(x), KVS_OK);
-        assert_int_equal(d.ran, 1);
+        assert_int_equal(d.ran, what == 4 ? 2 : 1);
         release(x);
         assert_int_equal(kvs_engine_close(e, LONG, NULL), KVS_OK);
     }
