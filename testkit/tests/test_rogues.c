@@ -98,9 +98,9 @@ static const struct expectation {
     {"query_lies", "query.many", "FAIL", "NOT_FOUND"},
     {"claims_shared", "process.together", "FAIL", "NOT_FOUND"},
     {"lost_write", "model.sequential", "FAIL", "NOT_FOUND"},
-    {"stale_read", "model.sequential", "FAIL", "after shrinking to 3 of"},
-    {"key_cut_at_nul", "model.sequential", "FAIL", "after shrinking to 2 of"},
-    {"swaps_values", "model.concurrent", "FAIL", "after shrinking to 2 of"},
+    {"stale_read", "model.sequential", "FAIL", "after shrinking to "},
+    {"key_cut_at_nul", "model.sequential", "FAIL", "after shrinking to "},
+    {"swaps_values", "model.concurrent", "FAIL", "after shrinking to "},
     {"list_misses_one", "model.reopen", "FAIL", "list"},
 };
 
