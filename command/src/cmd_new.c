@@ -36,9 +36,9 @@ static int check_name(const char *name)
     size_t len = strlen(name);
 
     if (len == 0 || name[0] < 'a' || name[0] > 'z' || strspn(name, letters) != len)
-        return kvs_cmd_fail(CMD_USAGE,
-                            "the name '%s' cannot be a backend's: it takes a letter, then a-z, 0-9, _ and -",
-                            name);
+        return kvs_cmd_fail(
+            CMD_USAGE,
+            "the name '%s' cannot be a backend's: it takes a lowercase letter, then a-z, 0-9, _ and -", name);
     if (len > NAME_MAX_LEN)
         return kvs_cmd_fail(CMD_USAGE, "the name '%s' has %zu bytes; at most %d are possible", name, len,
                             NAME_MAX_LEN);

@@ -57,6 +57,13 @@ succeed conform --config conf --json report -p model=thread
 [ "$("$check" report seed)" = '"7"' ] || fail "the report's seed is $("$check" report seed)"
 grep -q '"model": "thread"' report || fail "the command line's parameter does not count: $(cat report)"
 grep -q '<testcase ' junit.xml || fail "no JUnit report"
+# What failed with it is run again with it.
+printf '{"expect_file": "wrong"}' >conf
+echo 'max_value 1' >wrong
+code=0
+run conform mock --config conf --filter expected.capabilities >out 2>err || code=$?
+[ "$code" -eq 1 ] || fail "a store that is not as expected exited with $code: $(cat out err)"
+grep -q 'again: kvslot conform mock .* --config conf' out || fail "the configuration is not named: $(cat out)"
 echo '{"colour": 1}' >conf
 refuse 2 'colour' conform --config conf
 refuse 2 'TARGET' conform --until-fail

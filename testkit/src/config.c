@@ -12,7 +12,8 @@
 #include <string.h>
 
 struct kvs_conform_file {
-    json_t *root; /* owns all texts */
+    json_t *root; /* owns all texts but the next */
+    char *name;
     struct kvs_param_value *params;
     struct kvs_conform_waiver *waivers;
     struct kvs_conform_variant *variants; /* nvariants of them, their params owned */
@@ -28,6 +29,7 @@ void kvs_conform_file_free(struct kvs_conform_file *f)
     free(f->variants);
     free(f->waivers);
     free(f->params);
+    free(f->name);
     json_decref(f->root);
     free(f);
 }
@@ -305,6 +307,8 @@ int kvs_conform_config_read(const char *file, struct kvs_conform_config *cfg, st
         kvs_conform_file_free(r.file);
         return say(err, rc, "the configuration %s: %s", file, why.text);
     }
+    r.file->name = strdup(file);
+    filled.config_file = r.file->name; /* without memory for it the line lacks it */
     *cfg = filled;
     *out = r.file;
     return KVS_OK;

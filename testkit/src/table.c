@@ -82,6 +82,10 @@ static char *command(const struct run *r, const struct run_row *row, const char 
     } else {
         fprintf(f, " --filter %s --seed %llu", row->row->id, (unsigned long long)r->seed);
     }
+    if (r->cfg->config_file) {
+        fputs(" --config ", f);
+        quoted(f, r->cfg->config_file);
+    }
     if (r->cfg->expect_file && !script) {
         fputs(" --expect ", f);
         quoted(f, r->cfg->expect_file);

@@ -124,6 +124,9 @@ struct kvs_conform_config {
      * filter and skip do not count. NULL: none. */
     const char *replay_file;
     const char *html_file; /**< where the report goes as a page for people; NULL: nowhere */
+    /** The file that all this was read from, for the line that runs a failed case again; set by
+     * kvs_conform_config_read(). NULL: there is none. */
+    const char *config_file;
 };
 
 /** What came out. Set size before the call. */
