@@ -15,6 +15,7 @@ struct comparison {
     double ratio; /* 0: times are shown, and never worse */
     FILE *out;    /* NULL: nowhere */
     unsigned worse, better, other;
+    bool more; /* the second has a capability that the first lacked, or a limit less narrow */
 };
 
 enum change { SAME, WORSE, BETTER, OTHER };
@@ -142,6 +143,7 @@ static void compare_cap(struct comparison *c, const char *name, const json_t *a,
     int x = cap_rank(a), y = cap_rank(b);
     char what[96];
     snprintf(what, sizeof(what), "capability %.64s", name);
+    c->more |= y > x;
     value_row(c, x == y ? SAME : y < x ? WORSE : BETTER, what, a, b);
 }
 
@@ -149,7 +151,9 @@ static void compare_limit(struct comparison *c, const char *name, const json_t *
 {
     char what[96];
     snprintf(what, sizeof(what), "limit %.64s", name);
-    value_row(c, limit_change(name, a, b), what, a, b);
+    enum change change = limit_change(name, a, b);
+    c->more |= change == BETTER;
+    value_row(c, change, what, a, b);
 }
 
 static const char *outcome_name(const json_t *one)
@@ -199,6 +203,10 @@ static void compare_case(struct comparison *c, const char *id, const json_t *a, 
         return;
     }
     enum change change = x == y ? OTHER : y > x ? WORSE : BETTER;
+    /* A case of what a store lacks, or of where a limit is, has nothing to say where that is gone. What the
+     * store lost has a row of its own. */
+    if (b && x == 0 && c->more && saved_outcome(outcome_name(b)) == KVS_CONFORM_NOT_SUPPORTED)
+        change = OTHER;
     if (!a)
         change = y == 2 ? WORSE : OTHER;
     if (!b) /* what is no longer tested may well be broken */

@@ -134,6 +134,35 @@ static void test_changes(void **state)
     }
 }
 
+/* A case that no longer applies is not worse where the store can do more than before: without a limit there
+ * is nothing to test at one. */
+static void test_less_to_test(void **state)
+{
+    static const struct {
+        const char *from, *to;
+        int rc;
+    } rows[] = {{"\"max_key\": 500", "\"max_key\": 0", KVS_OK},
+                {"\"ttl\": \"none\"", "\"ttl\": \"native\"", KVS_OK},
+                {"\"max_key\": 500", "\"max_key\": 400", KVS_MISMATCH},
+                {"\"max_key\": 500", "\"max_key\": 500", KVS_MISMATCH}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct kvs_error err;
+        char *table, *text = NULL;
+        const char *pass = "\"outcome\": \"PASS\"", *at = strstr(base, pass),
+                   *more = strstr(base, rows[i].from);
+        assert_true(more && at && more < at);
+        assert_true(asprintf(&text, "%.*s%s%.*s\"outcome\": \"NOT_SUPPORTED\"%s", (int)(more - base), base,
+                             rows[i].to, (int)(at - more - (ptrdiff_t)strlen(rows[i].from)),
+                             more + strlen(rows[i].from), at + strlen(pass)) > 0);
+        write_text("a.json", base);
+        write_text("b.json", text);
+        assert_int_equal(compare(0, &table, &err), rows[i].rc);
+        free(table);
+        free(text);
+    }
+}
+
 static void test_times(void **state)
 {
     struct kvs_error err;
@@ -209,9 +238,8 @@ static void test_no_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_the_same),     cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_less_to_test), cmocka_unit_test(test_times),
         cmocka_unit_test(test_no_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
