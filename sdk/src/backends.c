@@ -19,10 +19,12 @@ int kvs_backend_register(const struct kvs_backend *backend, struct kvs_error *er
     struct kvs_known *known;
     if (!backend)
         return kvs_err_set(err, KVS_INVALID_PARAM, "the backend's table is NULL");
-    kvs_proclock_take(KVS_LOCK_LOADER);
-    int rc =
-        kvs_known_by_table(backend) ? KVS_OK : kvs_known_add(backend, NULL, NULL, NULL, NULL, &known, err);
-    kvs_proclock_drop(KVS_LOCK_LOADER);
+    int rc = kvs_loader_enter(err);
+    if (rc != KVS_OK)
+        return rc;
+    if (!kvs_known_by_table(backend))
+        rc = kvs_known_add(backend, NULL, NULL, NULL, NULL, &known, err);
+    kvs_loader_leave();
     return rc;
 }
 
@@ -113,9 +115,11 @@ int kvs_backend_find(const char *target, const struct kvs_backend **backend, str
     char *scheme = strndup(target, len);
     if (!scheme)
         return kvs_err_set(err, KVS_NO_MEMORY, "no memory for the name of a backend");
-    kvs_proclock_take(KVS_LOCK_LOADER);
-    int rc = find(scheme, &known, err);
-    kvs_proclock_drop(KVS_LOCK_LOADER);
+    int rc = kvs_loader_enter(err);
+    if (rc == KVS_OK) {
+        rc = find(scheme, &known, err);
+        kvs_loader_leave();
+    }
     free(scheme);
     if (rc == KVS_OK && backend)
         *backend = known->table;
@@ -176,22 +180,23 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-static void collect(struct list *list)
+static int collect(struct list *list)
 {
     struct kvs_folders folders;
-    kvs_proclock_take(KVS_LOCK_LOADER);
+    int rc = kvs_loader_enter(NULL);
+    if (rc != KVS_OK)
+        return rc;
     for (const struct kvs_known *k = kvs_known_first(); k; k = k->next)
         add_entry(list, k->table->name, strlen(k->table->name), k->file ? k->file : "built in");
-    kvs_proclock_drop(KVS_LOCK_LOADER);
-    if (!kvs_folders_make(&folders)) {
-        list->failed = true;
-        return;
-    }
+    kvs_loader_leave();
+    if (!kvs_folders_make(&folders))
+        return KVS_NO_MEMORY;
     for (size_t i = 0; i < folders.n; i++) {
         list->folder = folders.at[i];
         kvs_each_file(folders.at[i], add_file, list);
     }
     kvs_folders_free(&folders);
+    return list->failed ? KVS_NO_MEMORY : KVS_OK;
 }
 
 int kvs_backend_list(int (*each)(void *arg, const char *name, const char *where), void *arg)
@@ -199,10 +204,9 @@ int kvs_backend_list(int (*each)(void *arg, const char *name, const char *where)
     struct list list = {0};
     if (!each)
         return KVS_INVALID_PARAM;
-    collect(&list);
+    int rc = collect(&list);
     if (list.n > 0)
         qsort(list.at, list.n, sizeof *list.at, by_name);
-    int rc = list.failed ? KVS_NO_MEMORY : KVS_OK;
     for (size_t i = 0; i < list.n && rc == KVS_OK; i++)
         rc =
             each(arg, list.at[i].name, list.at[i].where); /* with no lock held: it may open what it is told */

@@ -119,6 +119,21 @@ int kvs_load_file(const char *file, struct kvs_known **known, struct kvs_error *
     return rc;
 }
 
+int kvs_loader_enter(struct kvs_error *err)
+{
+    if (kvs_proclock_has(KVS_LOCK_LOADER))
+        return kvs_err_set(
+            err, KVS_NOT_ALLOWED,
+            "inside a backend's load() no backend is looked for, loaded, listed or registered");
+    kvs_proclock_take(KVS_LOCK_LOADER);
+    return KVS_OK;
+}
+
+void kvs_loader_leave(void)
+{
+    kvs_proclock_drop(KVS_LOCK_LOADER);
+}
+
 int kvs_plugin_load(const char *file, const char **name, struct kvs_error *err)
 {
     struct kvs_known *known;
@@ -126,9 +141,11 @@ int kvs_plugin_load(const char *file, const char **name, struct kvs_error *err)
         *name = NULL;
     if (!file || !*file)
         return kvs_err_set(err, KVS_INVALID_PARAM, "the plugin's file name is %s", file ? "empty" : "NULL");
-    kvs_proclock_take(KVS_LOCK_LOADER);
-    int rc = kvs_load_file(file, &known, err);
-    kvs_proclock_drop(KVS_LOCK_LOADER);
+    int rc = kvs_loader_enter(err);
+    if (rc != KVS_OK)
+        return rc;
+    rc = kvs_load_file(file, &known, err);
+    kvs_loader_leave();
     if (rc == KVS_OK && name)
         *name = known->table->name;
     return rc;

@@ -7,6 +7,9 @@
 
 #include <limits.h>
 
+/* Takes KVS_LOCK_LOADER. NOT_ALLOWED, with a text: this thread has it, inside the load() of a backend. */
+int kvs_loader_enter(struct kvs_error *err);
+void kvs_loader_leave(void);
 /* KVS_LOCK_LOADER held. Any path of a plugin's file; *known is the one that is there already if it was loaded
  * before. */
 int kvs_load_file(const char *file, struct kvs_known **known, struct kvs_error *err);

@@ -2,7 +2,6 @@
 #include "proclock.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 static pthread_mutex_t locks[KVS_LOCK_COUNT] = {[0 ... KVS_LOCK_COUNT - 1] = PTHREAD_MUTEX_INITIALIZER};
 /* Which of them this thread holds: a fork from inside a log function or a plugin's load must not wait for
@@ -49,4 +48,9 @@ void kvs_proclock_drop(enum kvs_proclock which)
 {
     held[which] = false;
     pthread_mutex_unlock(&locks[which]);
+}
+
+bool kvs_proclock_has(enum kvs_proclock which)
+{
+    return held[which];
 }

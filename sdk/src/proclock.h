@@ -4,6 +4,8 @@
 #ifndef KVS_SRC_PROCLOCK_H
 #define KVS_SRC_PROCLOCK_H
 
+#include <stdbool.h>
+
 /* In the order in which one thread may take them. */
 enum kvs_proclock {
     KVS_LOCK_LOADER,     /* the list of backends, and dlopen and load() of plugins (loader.c) */
@@ -17,5 +19,7 @@ enum kvs_proclock {
 
 void kvs_proclock_take(enum kvs_proclock which);
 void kvs_proclock_drop(enum kvs_proclock which);
+/* Does this thread hold it. */
+bool kvs_proclock_has(enum kvs_proclock which);
 
 #endif

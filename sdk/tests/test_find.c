@@ -184,6 +184,46 @@ static int some_submit(void *eng, struct kvs_batch *batch)
     return KVS_OK;
 }
 
+static int in_load[5];
+static int list_none(void *arg, const char *name, const char *where)
+{
+    (void)arg, (void)name, (void)where;
+    return 1;
+}
+
+static int load_that_asks(const struct kvs_host *host)
+{
+    static const struct kvs_backend inner = {
+        KVS_BACKEND_STAMP, .name = "inner", .version = "1", .open = some_open, .submit = some_submit,
+    };
+    struct kvs_error err = {0};
+    kvs_engine *engine;
+    (void)host;
+    in_load[0] = kvs_backend_find("built", NULL, &err);
+    expect_text(err.text, "inside a backend's load()");
+    in_load[1] = kvs_backend_register(&inner, NULL);
+    in_load[2] = kvs_plugin_load("/nowhere/kvslot-x.so", NULL, NULL);
+    in_load[3] = kvs_backend_list(list_none, NULL);
+    in_load[4] = kvs_engine_open("built", NULL, 0, &engine, NULL);
+    return KVS_OK;
+}
+
+/* KVS-REQ-449: what would wait for itself is refused, and all is as usual afterwards */
+static void loads_that_ask_for_backends(void **state)
+{
+    (void)state;
+    static const struct kvs_backend asking = {
+        KVS_BACKEND_STAMP,      .name = "asking",  .version = "1",
+        .load = load_that_asks, .open = some_open, .submit = some_submit,
+    };
+    struct kvs_error err = {0};
+    expect_status(kvs_backend_register(&asking, &err), KVS_OK, &err);
+    for (size_t i = 0; i < sizeof in_load / sizeof in_load[0]; i++)
+        assert_int_equal(in_load[i], KVS_NOT_ALLOWED);
+    expect_status(kvs_backend_find("asking", NULL, &err), KVS_OK, &err);
+    expect_status(kvs_backend_find("inner", NULL, &err), KVS_NOT_FOUND, &err);
+}
+
 /* KVS-REQ-441 */
 static void backends_are_registered(void **state)
 {
@@ -268,7 +308,7 @@ int main(void)
         cmocka_unit_test(backends_are_found_by_name),   cmocka_unit_test(targets_that_name_no_backend),
         cmocka_unit_test(backends_are_listed_in_order), cmocka_unit_test(folders_that_others_may_write_to),
         cmocka_unit_test(backends_are_registered),      cmocka_unit_test(many_threads_load_one_plugin),
-        cmocka_unit_test(a_child_keeps_what_is_known),
+        cmocka_unit_test(a_child_keeps_what_is_known),  cmocka_unit_test(loads_that_ask_for_backends),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -376,9 +376,10 @@ struct kvs_backend {
      * of the host.
      *
      * Threads: the one that loads or registers; no other function of the backend runs. It may not
-     * wait for other threads that load backends.
+     * wait for other threads that load backends; what it asks for itself of the calls that find,
+     * load, list or register backends, or open an engine, answers KVS_NOT_ALLOWED.
      *
-     * KVS-REQ-413 KVS-REQ-415
+     * KVS-REQ-413 KVS-REQ-415 KVS-REQ-449
      */
     int (*load)(const struct kvs_host *host);
     /**

@@ -240,6 +240,7 @@ KVS_EXPORT void kvs_free(void *p);
  *  - KVS_ACCESS: it cannot be read; or it or its folder is writable by others while the process
  *    runs as root or set-uid.
  *  - KVS_IO, KVS_NO_MEMORY: of this process.
+ *  - KVS_NOT_ALLOWED: inside the load() of a backend.
  *  - else what the plugin's load() says.
  * @since 0.1
  * @par Contract
@@ -262,6 +263,7 @@ KVS_EXPORT int kvs_plugin_load(const char *file, const char **name, struct kvs_e
  *  - KVS_OK
  *  - KVS_INVALID_PARAM: the table is NULL or incomplete, or its name is taken by another.
  *  - KVS_NO_MEMORY: of this process.
+ *  - KVS_NOT_ALLOWED: inside the load() of a backend.
  *  - else what the backend's load() says.
  * @since 0.1
  * @par Contract
@@ -315,6 +317,7 @@ KVS_EXPORT int kvs_backend_find(const char *target, const struct kvs_backend **b
  *  - KVS_OK: all were listed.
  *  - KVS_INVALID_PARAM: each is NULL.
  *  - KVS_NO_MEMORY: of this process; nothing was listed.
+ *  - KVS_NOT_ALLOWED: inside the load() of a backend.
  *  - else what each answered.
  * @since 0.1
  * @par Contract
