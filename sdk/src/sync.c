@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -40,39 +39,20 @@ void kvs_park_wake(struct kvs_park *p)
     syscall(SYS_futex, &p->ticket, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-struct start {
-    void *(*fn)(void *);
-    void *arg;
-    const char *name;
-};
-
-/* It names itself, so that nothing of it is seen without the name. */
-static void *begin(void *arg)
-{
-    struct start start = *(struct start *)arg;
-    free(arg);
-    pthread_setname_np(pthread_self(), start.name);
-    return start.fn(start.arg);
-}
-
 int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name)
 {
     /* The program's signals are for its own threads; but a fault has to reach its handler wherever it
      * happens. */
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigset_t masked, before;
-    struct start *start = malloc(sizeof *start);
-    if (!start)
-        return ENOMEM;
-    *start = (struct start){fn, arg, name};
     sigfillset(&masked);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         sigdelset(&masked, faults[i]);
     pthread_sigmask(SIG_SETMASK, &masked, &before);
-    int rc = pthread_create(t, NULL, begin, start);
+    int rc = pthread_create(t, NULL, fn, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0)
-        free(start);
+    if (rc == 0)
+        pthread_setname_np(*t, name);
     return rc;
 }
 

@@ -191,7 +191,7 @@ static inline bool kvs_thread_same(kvs_thread a, kvs_thread b)
 #endif
 
 /* Answers 0 or an errno; in the new thread, which belongs to the library, all signals but those of faults are
- * blocked. `name`: static. */
+ * blocked. `name` is static. */
 int kvs_thread_start(kvs_thread *t, void *(*fn)(void *), void *arg, const char *name);
 void kvs_thread_join(kvs_thread t);
 

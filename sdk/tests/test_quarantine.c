@@ -23,7 +23,7 @@ static enum access access_of(const void *at)
         if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || (unsigned long)(uintptr_t)at < from ||
             (unsigned long)(uintptr_t)at >= to)
             continue;
-        found = strncmp(mode, "---", 3) == 0 ? NONE : strncmp(mode, "rw-", 3) == 0 ? READ_WRITE : OTHER;
+        found = strncmp(mode, "---", 3) == 0 ? NONE : strncmp(mode, "rw", 2) == 0 ? READ_WRITE : OTHER;
     }
     fclose(maps);
     return found;

@@ -7,6 +7,8 @@
 #include "engine_test.h"
 #include "hand.h"
 
+#include <unistd.h>
+
 int __real_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
 
@@ -47,7 +49,9 @@ static atomic_bool elsewhere; /* it was called on a thread that is no worker */
 static int gate(struct kvs_batch *batch)
 {
     char name[16] = "";
-    pthread_getname_np(pthread_self(), name, sizeof name);
+    do /* whoever has started it names it a moment later */
+        pthread_getname_np(pthread_self(), name, sizeof name);
+    while (gettid() != getpid() && strncmp(name, "kvs-", 4) != 0);
     if (strcmp(name, "kvs-worker") != 0)
         atomic_store(&elsewhere, true);
     unsigned n = atomic_load(&offers);
