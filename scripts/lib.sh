@@ -48,6 +48,10 @@ need() {
 # What every build takes.
 build_packages=(gcc libc6-dev make cmake ninja-build liblmdb-dev libjansson-dev)
 
+# What the tests take beyond that. The servers that they start are their own: one that the package may have started is left
+# alone.
+test_packages=(libcmocka-dev redis-server openssl libhiredis-dev libevent-dev)
+
 # Every part is asked for by name: a missing dependency is an error then, not a part left out.
 build_options=(-DKVSLOT_WERROR=ON -DKVSLOT_LMDB=ON -DKVSLOT_TESTKIT=ON -DKVSLOT_COMMAND=ON)
 

@@ -71,7 +71,7 @@ fetch() {
 mkdir -p build
 case $part in
 '')
-  need "${build_packages[@]}" g++ git libcmocka-dev clang-format python3 python3-pip python3-jsonschema
+  need "${build_packages[@]}" g++ git "${test_packages[@]}" clang-format python3 python3-pip python3-jsonschema
   # shellcheck disable=SC2046
   fetch $([ -n "${CI-}" ] && echo "$wheels" || echo "$few_wheels")
   build release release "-DKVSLOT_WHEELS=${few_wheels// /;}"
@@ -79,12 +79,12 @@ case $part in
   run release asan
   ;;
 tsan)
-  need "${build_packages[@]}" g++ git libcmocka-dev
+  need "${build_packages[@]}" g++ git "${test_packages[@]}"
   build tsan tsan -DKVSLOT_TIMEOUT_MULTIPLIER=5
   run tsan
   ;;
 valgrind)
-  need "${build_packages[@]}" g++ git libcmocka-dev valgrind
+  need "${build_packages[@]}" g++ git "${test_packages[@]}" valgrind
   build valgrind debug -DKVSLOT_TIMEOUT_MULTIPLIER=10 "-DKVSLOT_TEST_WRAPPER=$root/scripts/valgrind.sh"
   run valgrind
   ;;
@@ -92,7 +92,7 @@ mutants)
   scripts/mutants.sh --complete
   ;;
 explore)
-  need "${build_packages[@]}" g++ git libcmocka-dev
+  need "${build_packages[@]}" g++ git "${test_packages[@]}"
   seed=${KVSLOT_EXPLORE_SEED:-$(date +%s)}
   build release release
   build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
@@ -110,7 +110,7 @@ explore)
   explore asan --random 2000 --seed "$seed"
   ;;
 selftest)
-  need "${build_packages[@]}" g++ git libcmocka-dev
+  need "${build_packages[@]}" g++ git "${test_packages[@]}"
   build release release
   build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
   say "Testing that every case of the conformance suite can fail"
@@ -120,13 +120,13 @@ selftest)
     build/asan/bin/kvslot conform --self-test --jobs "$jobs" --timeout-multiplier 3
   ;;
 faults)
-  need "${build_packages[@]}" g++ git libcmocka-dev
+  need "${build_packages[@]}" g++ git "${test_packages[@]}"
   build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
   say "Killing processes that write, 200 times"
   KVSLOT_TEST_KILLS=200 ctest --test-dir build/asan -R '^asan\.lmdb\.faults$' --no-tests=error --output-on-failure
   ;;
 wheels)
-  need "${build_packages[@]}" g++ git libcmocka-dev python3 python3-pip
+  need "${build_packages[@]}" g++ git "${test_packages[@]}" python3 python3-pip
   # shellcheck disable=SC2086
   fetch $wheels
   build release release

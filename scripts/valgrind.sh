@@ -11,9 +11,10 @@ logs=$(mktemp -d "${TMPDIR:-/tmp}.valgrind.XXXXXX") # not in TMPDIR, which is th
 trap 'rm -rf -- "$logs"' EXIT
 
 status=0
+# Programs that tests start and that are not ours run as they are.
 # The parent of a child that has exited with 99 fails in its own way: so the processes' reports are looked at too.
 valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
-  --trace-children=yes --fair-sched=try --error-markers=valgrind-error-begin,valgrind-error-end \
+  --trace-children=yes '--trace-children-skip=*/redis-server,*/openssl' --fair-sched=try --error-markers=valgrind-error-begin,valgrind-error-end \
   "--log-file=$logs/%p" "$@" || status=$?
 find "$logs" -type f -exec cat {} + >&2
 if [ "$status" -ne 0 ] && grep -rqs valgrind-error-begin "$logs"; then
