@@ -113,7 +113,7 @@ static void test_tls(void **state)
 
 static bool script(struct fake_conn *c, const struct fake_command *command, void *arg)
 {
-    int *seen = arg;
+    _Atomic int *seen = arg;
     if (strcmp(command->name, "SLOW") == 0)
         return fake_say_slowly(c, "+OK\r\n", 5);
     if (strcmp(command->name, "PART") == 0)
@@ -144,7 +144,7 @@ static int talk(int fd, const char *what, char *answer, int len)
 static void test_fake(void **state)
 {
     (void)state;
-    int seen = 0;
+    _Atomic int seen = 0;
     struct fake *f = fake_start(false, script, &seen);
     char answer[64];
     assert_non_null(f);
