@@ -67,6 +67,8 @@ struct env {
     MDB_txn
         *_Atomic idle[IDLE_READERS]; /* read transactions that are reset; a thread takes one by exchange */
     struct pool writer;              /* one thread; who holds it writes instead */
+    bool keeps;                      /* the writer's thread has to see to the end of what alone keeps; guarded
+                                        by the writer's lock */
     struct alone alone;              /* opened and closed with mdb; where writes are done at once */
 };
 
@@ -123,7 +125,10 @@ typedef int (*txn_work)(void *arg, MDB_txn *txn);
  * is run again. *unsure: the commit went wrong where it may have been stored all the same; the environment is
  * opened again before the next transaction. */
 int txn_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure);
-/* One try of the same without any waiting but for the disk's. */
-int txn_try_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure);
+/* One try of the same without any waiting but for the disk's. `keep`: the environment may stay closed to
+ * other processes until txn_let_go. */
+int txn_try_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool keep, bool *unsure);
+/* Lets others open it again, if it is kept from them. False: that cannot be done just now. */
+bool txn_let_go(struct env *env);
 
 #endif

@@ -31,13 +31,18 @@ int pool_take(struct pool *pool, struct job *job, void *(*main)(void *), void *a
 
 /* Waits for a job; it stays in the queue. NULL: the thread has to end. */
 struct job *pool_wait(struct pool *pool);
+/* Whether there is one now that may be taken, or the thread has to end. */
+bool pool_is_due(const struct pool *pool);
+/* Sleeps until it is woken, perhaps for nothing, or until then (0: for ever). False: the time is over. */
+bool pool_sleep(struct pool *pool, uint64_t until);
 /* Gives up the lock, and wakes another one for what is left in the queue. */
 void pool_unlock(struct pool *pool);
 
 /* ---- For one that does a job itself ---- */
 
-/* Keeps the threads from work until pool_release, if none has any; never waits for that. */
+/* Keeps the threads from work until it is set free, if none has any; never waits for that. */
 bool pool_try_hold(struct pool *pool);
-void pool_release(struct pool *pool);
+/* Sees to it that there is a thread; with the lock held. */
+bool pool_start(struct pool *pool, void *(*main)(void *), void *arg);
 
 #endif

@@ -47,6 +47,13 @@ static bool sweep(struct env *env)
     return dead > 0;
 }
 
+/* The same of a write one, which may have to wait: others that open the environment do not wait with it. */
+static int begin_write(struct env *env, MDB_txn **txn)
+{
+    alone_let_go(&env->alone);
+    return mdb_txn_begin(env->mdb, NULL, 0, txn);
+}
+
 static int begin(struct env *env, bool write, MDB_txn **txn)
 {
     bool swept = false;
@@ -56,7 +63,7 @@ static int begin(struct env *env, bool write, MDB_txn **txn)
         if (!usable(env))
             rc = MDB_PANIC;
         else
-            rc = write ? mdb_txn_begin(env->mdb, NULL, 0, txn) : begin_read(env, txn);
+            rc = write ? begin_write(env, txn) : begin_read(env, txn);
         if (rc == 0)
             return 0;
         gate_leave(&env->gate);
@@ -155,7 +162,16 @@ static int write_once(struct env *env, txn_work work, void *arg, uint64_t bytes,
     return rc;
 }
 
-int txn_try_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool *unsure)
+bool txn_let_go(struct env *env)
+{
+    if (!gate_try_enter(&env->gate))
+        return false;
+    alone_let_go(&env->alone);
+    gate_leave(&env->gate);
+    return true;
+}
+
+int txn_try_write(struct env *env, txn_work work, void *arg, uint64_t bytes, bool keep, bool *unsure)
 {
     MDB_txn *txn;
     int rc = EBUSY;
@@ -166,7 +182,7 @@ int txn_try_write(struct env *env, txn_work work, void *arg, uint64_t bytes, boo
         rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
         if (rc == 0)
             rc = work_and_commit(env, txn, work, arg, bytes, unsure);
-        alone_end(&env->alone);
+        alone_end(&env->alone, keep);
     }
     gate_leave(&env->gate);
     return rc;

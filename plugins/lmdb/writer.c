@@ -10,6 +10,9 @@
 /* The pages that the trees above the values may take. */
 #define TREE_ROOM (UINT64_C(1) << 20)
 
+/* How long other processes may be kept from opening the environment while writes follow each other, in ns. */
+#define KEPT UINT64_C(1000000)
+
 struct group {
     struct env *env;
     const struct slice *slices;
@@ -103,13 +106,32 @@ static unsigned drop_late(struct slice *slices, unsigned count)
     return left;
 }
 
+/* Waits for a job, with the writer's lock held. Meanwhile it sees to it that other processes are not kept
+ * from the environment for longer than KEPT: whoever is writing just then lets go himself, after that write.
+ * False: the thread has to end. */
+static bool wait_for_job(struct env *env)
+{
+    struct pool *writer = &env->writer;
+    uint64_t until = 0;
+    while (!pool_is_due(writer)) {
+        if (env->keeps && until == 0)
+            until = lmdb_host->now_ns() + KEPT;
+        if (pool_sleep(writer, until))
+            continue;
+        atomic_store_explicit(&env->alone.over, true, memory_order_relaxed);
+        env->keeps = writer->held || !txn_let_go(env);
+        until = 0;
+    }
+    return writer->queue.head != NULL;
+}
+
 static void *writer_main(void *arg)
 {
     struct env *env = arg;
     struct pool *writer = &env->writer;
     struct slice slices[GROUP_SLICES];
     pthread_mutex_lock(&writer->lock);
-    while (pool_wait(writer) != NULL) {
+    while (wait_for_job(env)) {
         unsigned count = take_group(&writer->queue, slices);
         pool_unlock(writer);
         count = drop_late(slices, count);
@@ -126,6 +148,30 @@ int writer_take(struct env *env, struct job *job)
     return pool_take(&env->writer, job, writer_main, env);
 }
 
+/* Sets the writer free. */
+static void release(struct env *env)
+{
+    struct pool *writer = &env->writer;
+    pthread_mutex_lock(&writer->lock);
+    writer->held = false;
+    bool begins = !env->keeps && atomic_load_explicit(&env->alone.kept, memory_order_relaxed);
+    env->keeps = env->keeps || begins;
+    pool_unlock(writer);
+    if (begins)
+        pthread_cond_signal(&writer->more);
+}
+
+/* By whom the writer is held: whether its thread can see to the end of what is kept. */
+static bool may_keep(struct env *env)
+{
+    if (!alone_is_due(&env->alone))
+        return false;
+    pthread_mutex_lock(&env->writer.lock);
+    bool may = pool_start(&env->writer, writer_main, env);
+    pthread_mutex_unlock(&env->writer.lock);
+    return may;
+}
+
 bool write_at_once(struct env *env, struct job *job, uint64_t bytes)
 {
     const struct slice all = {job->batch, job->db, 0, job->batch->count};
@@ -133,8 +179,8 @@ bool write_at_once(struct env *env, struct job *job, uint64_t bytes)
     bool unsure;
     if (env->config.sync != SYNC_NONE || !job_small(job, bytes) || !pool_try_hold(&env->writer))
         return false;
-    int rc = txn_try_write(env, do_group, &group, group_bytes(&group), &unsure);
-    pool_release(&env->writer); /* before done functions may run */
+    int rc = txn_try_write(env, do_group, &group, group_bytes(&group), may_keep(env), &unsure);
+    release(env); /* before done functions may run */
     if (rc != 0 && !unsure)
         return false; /* nothing of it is stored: the writer may wait, and mend what is wrong, or tell it */
     end_group(&group, rc, unsure);

@@ -115,6 +115,30 @@ static void test_write_at_once(void **state)
     close_engine(engine);
 }
 
+/* KVS-REQ-384: where many writes follow each other, others are kept from opening the environment for a while;
+ * not for longer, though nothing else is written */
+static void test_open_after_many_writes(void **state)
+{
+    (void)state;
+    char folder[600], value = 'v';
+    int status;
+    snprintf(folder, sizeof(folder), "%s", fresh_folder());
+    kvs_engine *engine = open_at(folder, "");
+    kvs_xfer *x = post_byte(engine, &value, &status);
+    for (int i = 0; i < 50; i++) {
+        if (status == KVS_IN_PROG)
+            status = kvs_xfer_wait(x, WAIT);
+        assert_int_equal(status, KVS_OK);
+        status = kvs_xfer_post(x);
+    }
+    pid_t other = lock_elsewhere(folder);
+    assert_int_equal(kill(other, SIGKILL), 0);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    assert_int_equal(kvs_xfer_wait(x, WAIT), KVS_OK);
+    assert_int_equal(kvs_xfer_release(x, 0), KVS_OK);
+    close_engine(engine);
+}
+
 /* KVS-REQ-384 KVS-REQ-387: a write that waits for another process keeps no engine from being opened */
 static void test_open_beside_a_waiting_write(void **state)
 {
@@ -143,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_at_once),
+        cmocka_unit_test(test_open_after_many_writes),
         cmocka_unit_test(test_open_beside_a_waiting_write),
         cmocka_unit_test(test_fork),
     };
