@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kvslot")
 
-foreach(target IN ITEMS kvslot_sdk kvslot_testkit kvslot_command kvslot_case)
+foreach(target IN ITEMS kvslot_sdk kvslot_connector kvslot_testkit kvslot_command kvslot_case)
   if(TARGET ${target})
     add_dependencies(kvslot_package ${target})
   endif()

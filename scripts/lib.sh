@@ -46,14 +46,14 @@ need() {
 }
 
 # What every build takes.
-build_packages=(gcc libc6-dev make cmake ninja-build liblmdb-dev libjansson-dev)
+build_packages=(gcc libc6-dev make cmake ninja-build liblmdb-dev libjansson-dev libyajl-dev)
 
 # What the tests take beyond that. The servers that they start are their own: one that the package may have started is left
 # alone.
 test_packages=(libcmocka-dev redis-server openssl libhiredis-dev libevent-dev)
 
 # Every part is asked for by name: a missing dependency is an error then, not a part left out.
-build_options=(-DKVSLOT_WERROR=ON -DKVSLOT_LMDB=ON -DKVSLOT_TESTKIT=ON -DKVSLOT_COMMAND=ON)
+build_options=(-DKVSLOT_WERROR=ON -DKVSLOT_LMDB=ON -DKVSLOT_CONNECTOR=ON -DKVSLOT_TESTKIT=ON -DKVSLOT_COMMAND=ON)
 
 # How many jobs a build or test run may use.
 jobs_count() {

@@ -28,6 +28,10 @@ has "no jansson, AUTO: command" "$out" "kvslot: the kvslot command left out: jan
 configure -DKVSLOT_jansson_LIBRARY= -DKVSLOT_COMMAND=ON
 is "no jansson, ON: status" "$status" 1
 
+configure -DKVSLOT_yajl_LIBRARY=
+is "no yajl, AUTO: status" "$status" 0
+has "no yajl, AUTO" "$out" "kvslot: the connector library left out: yajl was not found (Debian: apt-get install libyajl-dev)"
+
 configure -DKVSLOT_LMDB=OFF
 is "OFF: status" "$status" 0
 has "OFF" "$out" "kvslot: the lmdb backend left out: KVSLOT_LMDB is OFF"

@@ -9,7 +9,7 @@ unset KVSLOT_PLUGIN_PATH
 cmake --install "$build" --prefix "$TMPDIR/first" >install.log
 mv first second
 prefix=$TMPDIR/second
-for file in share/doc/kvslot/LICENSE share/doc/kvslot/conform-report.schema.json share/doc/kvslot/examples/lmdb.html share/kvslot/mock/expected-capabilities include/kvslot/kvslot.h include/kvslot/backend.h include/kvslot/testkit.h; do
+for file in share/doc/kvslot/LICENSE share/doc/kvslot/conform-report.schema.json share/doc/kvslot/examples/lmdb.html share/kvslot/mock/expected-capabilities include/kvslot/kvslot.h include/kvslot/backend.h include/kvslot/testkit.h include/kvslot/connector.h; do
   [ -e "$prefix/$file" ] || is "installed $file" "not there" "there"
 done
 has_not "internal library" "$(find "$prefix" -name '*.a')" libkvslot_core
@@ -21,6 +21,8 @@ others=$(exported "$prefix/lib/libkvslot.so" | sed 's/@.*//' | grep -v '^kvs_' |
 is "what libkvslot exports beside kvs_*" "$others" ""
 others=$(exported "$prefix/lib/libkvslot-testkit.so" | grep -vE '^kvs_(conform|mock)_' || true)
 is "what libkvslot-testkit exports beside kvs_conform_* and kvs_mock_*" "$others" ""
+others=$(exported "$prefix/lib/libkvslot-connector.so" | sed 's/@.*//' | grep -vE '^kvs_(connector|ec)_' || true)
+is "what libkvslot-connector exports beside kvs_connector_* and kvs_ec_*" "$others" ""
 has "libkvslot is not unloaded" "$(readelf -d "$prefix/lib/libkvslot.so")" "NODELETE"
 # A program's own copy of a function would stand before the library's.
 for program in kvslot kvslot-case; do
@@ -41,11 +43,13 @@ mkdir program
 cat >program/CMakeLists.txt <<'EOF'
 cmake_minimum_required(VERSION 3.25)
 project(program C)
-find_package(kvslot REQUIRED COMPONENTS sdk testkit)
+find_package(kvslot REQUIRED COMPONENTS sdk testkit connector)
 add_executable(program program.c)
 target_link_libraries(program PRIVATE kvslot::sdk)
 add_executable(kit kit.c)
 target_link_libraries(kit PRIVATE kvslot::testkit)
+add_executable(exchange exchange.c)
+target_link_libraries(exchange PRIVATE kvslot::connector)
 EOF
 sed -n '/^```c$/,/^```$/p' "$scripts/../README.md" | grep -v '^```' >program/program.c
 cat >program/kit.c <<'EOF'
@@ -58,12 +62,31 @@ int main(void)
     return puts(kvs_version()) < 0;
 }
 EOF
+cat >program/exchange.c <<'EOF'
+#include <kvslot/connector.h>
+#include <stdio.h>
+
+int main(void)
+{
+    kvs_connector *c;
+    char *json;
+    if (kvs_connector_build("", NULL, 0, &c, NULL) != KVS_OK || kvs_connector_prefill(c, &json, NULL, NULL) != KVS_OK)
+        return 1;
+    puts(json);
+    kvs_connector_text_free(json);
+    kvs_connector_free(c);
+    return 0;
+}
+EOF
 cmake -S program -B program/build -DCMAKE_PREFIX_PATH="$prefix" "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror" >cmake.log
 cmake --build program/build >>cmake.log
 try program/build/program
 is "the program of README.md" "$out" "a block of the cache"
 try program/build/kit
 is "the version" "$out" "$(sed -n 's/^#define KVS_VERSION_TEXT "\(.*\)"/\1/p' "$prefix/include/kvslot/types.h")"
+
+try program/build/exchange
+is "a prefill's parameters" "$out" '{"do_remote_decode":true,"do_remote_prefill":false}'
 
 # The suite as a test of another project's.
 mkdir suite
