@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # test.sh                builds with and without sanitizers and runs every test
-# test.sh --full PART    runs a long part: tsan, valgrind, mutants, explore, wheels, selftest, faults
+# test.sh --full PART    runs a long part: tsan, valgrind, mutants, explore, wheels, selftest, faults, fuzz
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-parts='tsan valgrind mutants explore wheels selftest faults'
+parts='tsan valgrind mutants explore wheels selftest faults fuzz'
 usage="usage: scripts/test.sh [--full PART], PART one of: $parts"
 part=
 case ${1-} in
@@ -124,6 +124,16 @@ faults)
   build asan asan -DKVSLOT_TIMEOUT_MULTIPLIER=3
   say "Killing processes that write, 200 times"
   KVSLOT_TEST_KILLS=200 ctest --test-dir build/asan -R '^asan\.lmdb\.faults$' --no-tests=error --output-on-failure
+  ;;
+fuzz)
+  need "${build_packages[@]}" clang libclang-rt-dev
+  cmake --preset release -B build/release "${build_options[@]}" >build/release.configure.log 2>&1 || {
+    cat build/release.configure.log >&2
+    fail 1 "configuring release failed"
+  }
+  cmake --build build/release -j "$jobs" --target kvslot_sdk
+  say "Fuzzing the connectors' JSON for a minute"
+  bash connector/fuzz/run.sh "$root/build/release" 60
   ;;
 wheels)
   need "${build_packages[@]}" g++ git "${test_packages[@]}" python3 python3-pip
