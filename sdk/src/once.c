@@ -65,15 +65,27 @@ static bool same(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+static int refuse(const struct kvs_backend *backend, uint32_t i, const char *now, const char *then,
+                  struct kvs_error *err)
+{
+    const struct kvs_param *param = &backend->params[i];
+    if (param->flags & KVS_PARAM_SECRET)
+        return kvs_err_set(err, KVS_INVALID_PARAM,
+                           "backend '%s' takes one configuration a process, and parameter '%s' is another "
+                           "than at its first open",
+                           backend->name, param->name);
+    return kvs_err_set(err, KVS_INVALID_PARAM,
+                       "backend '%s' takes one configuration a process, and parameter '%s' is '%.150s'; it "
+                       "was '%.150s' at its first open",
+                       backend->name, param->name, now ? now : "", then ? then : "");
+}
+
 static int begin(const struct kvs_backend *backend, const struct kvs_params *params, struct kvs_error *err)
 {
     struct once *o = find(backend);
     for (uint32_t i = 0; o && i < backend->nparams; i++)
         if (!same(o->values[i], value_of(backend, params, i)))
-            return kvs_err_set(err, KVS_INVALID_PARAM,
-                               "backend '%s' takes one configuration a process, and parameter '%s' is "
-                               "another than at its first open",
-                               backend->name, backend->params[i].name);
+            return refuse(backend, i, value_of(backend, params, i), o->values[i], err);
     if (!o && (o = keep(backend, params)) == NULL)
         return kvs_err_set(err, KVS_NO_MEMORY, "no memory for the configuration of backend '%s'",
                            backend->name);

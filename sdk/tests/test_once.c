@@ -34,6 +34,7 @@ static int submit(void *eng, struct kvs_batch *batch)
 
 static const struct kvs_param params[] = {
     {.name = "pool", .def = "1", .type = KVS_PARAM_INT, .max = 99, .help = "which pool"},
+    {.name = "token", .type = KVS_PARAM_STRING, .flags = KVS_PARAM_SECRET, .help = "who asks"},
     {.name = "label", .type = KVS_PARAM_STRING, .help = "any text"},
 };
 
@@ -42,7 +43,7 @@ static const struct kvs_backend single = {
     .name = "single",
     .version = "1",
     .params = params,
-    .nparams = 2,
+    .nparams = 3,
     .thread_model = KVS_THREADS_PARALLEL,
     .flags = KVS_F_ONCE_PER_PROCESS,
     .load = load,
@@ -64,11 +65,14 @@ static void one_configuration(void **state)
     expect_status(open_as("single:?pool=0", &a, &err), KVS_ACCESS, &err);
     expect_status(open_as("single:?pool=7", &a, &err), KVS_OK, &err);
     expect_status(open_as("single:?pool=8", &b, &err), KVS_INVALID_PARAM, &err);
-    expect_text(err.text, "'pool'");
+    expect_text(err.text, "'pool' is '8'; it was '7'");
     expect_text(err.text, "'single'");
     assert_null(b);
     expect_status(open_as("single:?pool=7&label=x", &b, &err), KVS_INVALID_PARAM, &err);
     expect_text(err.text, "'label'");
+    expect_status(open_as("single:?pool=7&token=sesame", &b, &err), KVS_INVALID_PARAM, &err);
+    expect_text(err.text, "'token' is another");
+    assert_null(strstr(err.text, "sesame"));
     expect_status(open_as("single:?pool=7&timeout=5s", &b, &err), KVS_OK,
                   &err); /* the SDK's are not its own */
     expect_status(kvs_engine_close(b, KVS_SEC(30), &err), KVS_OK, &err);
