@@ -72,6 +72,18 @@ if(CMAKE_CXX_COMPILER_LOADED AND "cxx_std_20" IN_LIST CMAKE_CXX_COMPILE_FEATURES
   set(KVSLOT_FOUND_libstdc++ ${KVSLOT_CXX_IS_NIXLS})
 endif()
 kvslot_decide(NIXL "the NIXL plugins" g++ libstdc++)
+# The vendor's library is C++, and has the same C++ library.
+set(WQSKV_INCLUDE_DIR "" CACHE PATH "Folder of the WDS KVCache client library's kv_interface.h; without it our emulator is built")
+set(WQSKV_LIBRARY_DIR "" CACHE PATH "Folder of its libwclient_kvcache.so")
+if(WQSKV_INCLUDE_DIR OR WQSKV_LIBRARY_DIR)
+  foreach(file IN ITEMS "${WQSKV_INCLUDE_DIR}/kv_interface.h" "${WQSKV_LIBRARY_DIR}/libwclient_kvcache.so")
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "kvslot: there is no file ${file}; WQSKV_INCLUDE_DIR and WQSKV_LIBRARY_DIR, both, name the folders of "
+        "kv_interface.h and libwclient_kvcache.so")
+    endif()
+  endforeach()
+endif()
+kvslot_decide(WQSKV "the wqskv backend" "g++ libjansson-dev" jansson libstdc++)
 kvslot_decide(TESTS "the unit tests" libcmocka-dev cmocka)
 set(KVSLOT_HAVE_BENCH OFF)
 if(KVSLOT_BENCH STREQUAL "ON" OR (KVSLOT_BENCH STREQUAL "AUTO" AND KVSLOT_HAVE_TESTS))

@@ -11,7 +11,7 @@ endif()
 
 # AUTO builds the part when what it depends on is there; ON makes a missing dependency an error. The benches need nothing:
 # AUTO builds them where tests are built, so that they go on working.
-foreach(part IN ITEMS LMDB CONNECTOR TESTKIT COMMAND NIXL TESTS BENCH)
+foreach(part IN ITEMS LMDB WQSKV CONNECTOR TESTKIT COMMAND NIXL TESTS BENCH)
   set(KVSLOT_${part} AUTO CACHE STRING "Build this part: ON, OFF or AUTO")
   set_property(CACHE KVSLOT_${part} PROPERTY STRINGS AUTO ON OFF)
   if(NOT KVSLOT_${part} MATCHES "^(AUTO|ON|OFF)$")

@@ -33,7 +33,7 @@ build() {
   local name=$1 preset=$2
   shift 2
   say "Building $name"
-  cmake --preset "$preset" -B "build/$name" "${build_options[@]}" -DKVSLOT_NIXL=ON -DKVSLOT_TESTS=ON -DBUILD_TESTING=ON \
+  cmake --preset "$preset" -B "build/$name" "${build_options[@]}" -DKVSLOT_WQSKV=ON -DKVSLOT_NIXL=ON -DKVSLOT_TESTS=ON -DBUILD_TESTING=ON \
     "-DKVSLOT_TEST_PREFIX=$name." "$@" >"build/$name.configure.log" 2>&1 || {
     cat "build/$name.configure.log" >&2
     fail 1 "configuring $name failed"
@@ -141,6 +141,6 @@ wheels)
   fetch $wheels
   build release release
   say "Testing wheels"
-  bash bridge/nixl/wheels/matrix.sh build/wheels python3 "$root/build/release/lib/kvslot/nixl" build/wheels/work "MOCK LMDB" "$wheels"
+  bash bridge/nixl/wheels/matrix.sh build/wheels python3 "$root/build/release/lib/kvslot/nixl" build/wheels/work "MOCK LMDB WQSKV" "$wheels"
   ;;
 esac

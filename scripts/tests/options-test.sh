@@ -23,6 +23,7 @@ has "no lmdb, ON" "$out" "KVSLOT_LMDB is ON but lmdb was not found (Debian: apt-
 configure -DKVSLOT_jansson_LIBRARY=
 is "no jansson, AUTO: status" "$status" 0
 has "no jansson, AUTO: testkit" "$out" "kvslot: the testkit left out: jansson was not found"
+has "no jansson, AUTO: wqskv" "$out" "kvslot: the wqskv backend left out: jansson was not found"
 has "no jansson, AUTO: command" "$out" "kvslot: the kvslot command left out: jansson and testkit were not found"
 
 configure -DKVSLOT_jansson_LIBRARY= -DKVSLOT_COMMAND=ON
@@ -49,3 +50,10 @@ is "no C++ compiler, AUTO: status" "$status" 0
 has "no C++ compiler, AUTO" "$out" "kvslot: the NIXL plugins left out: libstdc++ was not found (Debian: apt-get install g++)"
 configure -DCMAKE_CXX_COMPILER= -DKVSLOT_NIXL=ON
 is "no C++ compiler, ON: status" "$status" 1
+
+configure -DCMAKE_CXX_COMPILER= -DKVSLOT_WQSKV=ON
+is "no C++ compiler, wqskv: status" "$status" 1
+has "no C++ compiler, wqskv" "$out" "KVSLOT_WQSKV is ON but libstdc++ was not found (Debian: apt-get install g++ libjansson-dev)"
+configure -DWQSKV_INCLUDE_DIR=/nowhere/include
+is "no vendor's header: status" "$status" 1
+has "no vendor's header" "$out" "kvslot: there is no file /nowhere/include/kv_interface.h; WQSKV_INCLUDE_DIR and WQSKV_LIBRARY_DIR, both"
