@@ -20,6 +20,8 @@ def done(state):
 
 
 class Agent:
+    remote = "OBJ"  # segment of what stands for a value
+
     def __init__(self, backend, params):
         self.name = f"agent{next(numbers)}"
         self.nixl = api.nixl_agent(self.name, api.nixl_agent_config(backends=[]))
@@ -51,12 +53,12 @@ class Agent:
     def object(self, key, size):
         """Registers the place of a value, and answers its devId."""
         device = next(self.devices)
-        self.register([(0, size, device, key)], "OBJ")
+        self.register([(0, size, device, key)], self.remote)
         return device
 
     def objects(self, prefix, count, size):
         devices = [next(self.devices) for _ in range(count)]
-        self.register([(0, size, device, f"{prefix}{i}") for i, device in enumerate(devices)], "OBJ")
+        self.register([(0, size, device, f"{prefix}{i}") for i, device in enumerate(devices)], self.remote)
         return [(0, size, device) for device in devices]
 
     def rows(self, array):
@@ -65,11 +67,11 @@ class Agent:
     def keep(self, *things):
         self.kept.extend(things)
 
-    def prepare(self, op, local, remote, remote_type="OBJ"):
+    def prepare(self, op, local, remote, remote_type=None):
         return self.nixl.initialize_xfer(
             op,
             self.nixl.get_xfer_descs(local, "DRAM"),
-            self.nixl.get_xfer_descs(remote, remote_type),
+            self.nixl.get_xfer_descs(remote, remote_type or self.remote),
             self.name,
             backends=[self.backend],
         )
@@ -92,7 +94,7 @@ class Agent:
         except Refused:  # some releases raise where others answer ERR
             return "ERR"
 
-    def run(self, op, local, remote, remote_type="OBJ"):
+    def run(self, op, local, remote, remote_type=None):
         handle = self.prepare(op, local, remote, remote_type)
         state = self.finish(handle)
         self.nixl.release_xfer_handle(handle)
@@ -111,4 +113,4 @@ class Agent:
             raise AssertionError("what was read is not what was written")
 
     def query(self, keys):
-        return self.nixl.query_memory([(0, 0, 0, key) for key in keys], self.backend, mem_type="OBJ")
+        return self.nixl.query_memory([(0, 0, 0, key) for key in keys], self.backend, mem_type=self.remote)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has to work through a real NIXL agent: cases.py BACKEND [CASE...], BACKEND as the plugin is named, LMDB or MOCK.
+"""What has to work through a real NIXL agent: cases.py BACKEND [CASE...], BACKEND as the plugin is named, LMDB, MOCK or WQSKV.
 
 Each case prints a line. The first that fails ends the program, with exit code 1.
 """
 import gc
 import glob
 import importlib.metadata
+import json
 import os
 import shutil
 import sys
@@ -21,17 +22,22 @@ from agent import Agent, Refused, done
 BACKEND = sys.argv[1]
 BLOCK = 4096
 CASES = []
+WQSKV = {"poolid": 1, "thread_num": 2, "thread_mode": "event", "wengine_conf": "", "node_id": 1, "bvar_port": 0,
+         "bind_cpus": "", "mem_size": 1024}
+if BACKEND == "WQSKV":
+    Agent.remote = "DRAM"
 
 
 def release():
     return tuple(int(part) for part in importlib.metadata.version("nixl-cu12").split(".")[:2])
 
 
-def case(*only, since=(1, 0)):
-    """Registers a case; with names of backends, for these alone; for releases from the one that brought what it takes."""
+def case(*only, since=(1, 0), but=()):
+    """Registers a case; with names of backends, for these alone, or for all but some; for releases from the one that
+    brought what it takes."""
 
     def add(function):
-        if (not only or BACKEND in only) and release() >= since:
+        if (not only or BACKEND in only) and BACKEND not in but and release() >= since:
             CASES.append(function)
         return function
 
@@ -42,6 +48,10 @@ def store(name):
     """Parameters for a store of that name, which all agents that get them share."""
     if BACKEND == "LMDB":
         return {"path": os.path.abspath("store-" + name), "sync": "none"}
+    if BACKEND == "WQSKV":  # one configuration a process: stores are apart by their keys
+        with open("wqskv.json", "w") as file:
+            json.dump(WQSKV, file)
+        return {"config_path": os.path.abspath("wqskv.json"), "prefix": name + ":"}
     return {"name": name, "model": "thread"}
 
 
@@ -74,7 +84,7 @@ def table(name):
     for option, value in ("timeout", "30s"), ("release_timeout", "0"), ("drain_timeout", "5s"):
         is_equal(options[option], value, option)
     for segments in agent.nixl.get_plugin_mem_types(BACKEND), agent.nixl.get_backend_mem_types(BACKEND):
-        is_equal(sorted(segments), ["DRAM_SEG", "OBJ_SEG"], "segments")
+        is_equal(sorted(segments), ["DRAM_SEG"] if BACKEND == "WQSKV" else ["DRAM_SEG", "OBJ_SEG"], "segments")
 
 
 @case()
@@ -100,14 +110,18 @@ def options_handed_back(name):
 
 @case()
 def any_backend(name):
-    target = "mock:" + name if BACKEND == "MOCK" else f"lmdb:{store(name)['path']}?sync=none"
+    params = {"backend": "mock:" + name}
+    if BACKEND == "LMDB":
+        params = {"backend": f"lmdb:{store(name)['path']}?sync=none"}
+    elif BACKEND == "WQSKV":
+        params = {"backend": "wqskv", **store(name)}
     agent = Agent(None, None)
     refused("a file", lambda: agent.create("KVSLOT", {"backend": "./kvslot-mock.so"}))
-    agent.create("KVSLOT", {"backend": target})
+    agent.create("KVSLOT", params)
     agent.roundtrip(blocks(4))
 
 
-@case()
+@case(but=["WQSKV"])
 def more_names(name):
     """A link to a plugin is a plugin of another name, and so another engine of the agent."""
     agent = Agent(BACKEND, store(name))
@@ -132,7 +146,11 @@ def dram_keys(name):
     agent.run("WRITE", where, where, remote_type="DRAM")
     agent.run("READ", agent.rows(back), where, remote_type="DRAM")
     same(data, back)
-    is_equal(agent.query(["a key", "12", "11"]), [{"size": str(BLOCK)}] * 2 + [None], "keys")
+    is_equal(agent.query(["a key", "12"]), [{"size": str(BLOCK)}] * 2, "keys")
+    if BACKEND == "WQSKV":
+        refused("a query that nobody can answer", lambda: agent.query(["11"]))
+    else:
+        is_equal(agent.query(["11"]), [None], "a key that is none")
 
 
 @case()
@@ -143,7 +161,7 @@ def batches(name):
         is_equal(agent.query([f"batch{count}-{i}" for i in range(count)]), [{"size": "512"}] * count, "query")
 
 
-@case()
+@case(but=["WQSKV"])
 def absent_and_mismatch(name):
     agent = Agent(BACKEND, store(name))
     data = blocks(1)
@@ -160,7 +178,7 @@ def absent_and_mismatch(name):
     is_equal(agent.query(["nowhere", "there0"]), [None, {"size": str(BLOCK)}], "query")
 
 
-@case()
+@case(but=["WQSKV"])
 def ranges(name):
     agent = Agent(BACKEND, store(name))
     data, back = blocks(64), np.zeros((64, BLOCK), np.uint8)
@@ -175,7 +193,7 @@ def ranges(name):
     is_equal("NOT_SUPPORTED" in repr(error), True, repr(error))
 
 
-@case()
+@case(but=["WQSKV"])
 def prepared_lists(name):
     """The other way to a transfer: lists once, then indices. The agent joins what lies side by side."""
     agent = Agent(BACKEND, store(name))
@@ -228,7 +246,7 @@ def post_again(name):
     same(data, back)
 
 
-@case()
+@case(but=["WQSKV"])
 def estimate(name):
     agent = Agent(BACKEND, store(name))
     data = blocks(1)
@@ -243,7 +261,7 @@ def estimate(name):
     agent.nixl.release_xfer_handle(handle)
 
 
-@case()
+@case(but=["WQSKV"])
 def two_agents(name):
     first, second = Agent(BACKEND, store(name)), Agent(BACKEND, store(name))
     data = blocks(64)
@@ -258,7 +276,7 @@ def two_agents(name):
     second.roundtrip(data, "more-")
 
 
-@case()
+@case(but=["WQSKV"])
 def registered_anew(name):
     """A devId that stood for one key, and then for another: nothing may go to the former one."""
     agent = Agent(BACKEND, store(name))
@@ -280,7 +298,7 @@ def registered_anew(name):
     same(data, back)
 
 
-@case()
+@case(but=["WQSKV"])
 def in_and_out(name):
     for _ in range(5):
         agent = Agent(BACKEND, store(name))
@@ -290,6 +308,34 @@ def in_and_out(name):
         agent.roundtrip(data)
         del agent
         gc.collect()
+
+
+@case("WQSKV")
+def write_once(name):
+    """The first value stays, and whoever writes a second one gets to know; another agent sees it, and cannot say so."""
+    first, second = Agent(BACKEND, store(name)), Agent(BACKEND, store(name))
+    data, other, back = blocks(1, seed=1), blocks(1, seed=2), np.zeros((1, BLOCK), np.uint8)
+    first.roundtrip(data)
+    second.memory(other)
+    second.memory(back)
+    places = second.objects("", 1, BLOCK)
+    handle = second.prepare("WRITE", second.rows(other), places)
+    is_equal(second.finish(handle), "ERR", "the second WRITE")
+    second.nixl.release_xfer_handle(handle)
+    second.run("READ", second.rows(back), places)
+    same(data, back)
+    is_equal(first.query(["0"]), [{"size": str(BLOCK)}], "query of who wrote it")
+    refused("a query of who did not", lambda: second.query(["0"]))
+
+
+@case("WQSKV")
+def one_configuration(name):
+    agent = Agent(BACKEND, store(name))
+    with open("other.json", "w") as file:
+        json.dump({**WQSKV, "poolid": 2}, file)
+    params = {**store(name), "config_path": os.path.abspath("other.json")}
+    refused("a second configuration", lambda: Agent(BACKEND, params))
+    agent.roundtrip(blocks(2))
 
 
 def slow(name, cancel, **more):
