@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 static const struct cmd_option options[] = {
-    {"shape", 0, "SHAPE", "blocking (put and get that wait; the default) or async"},
+    {"shape", 0, "SHAPE",
+     "blocking (put and get that wait; the default), async, or vendor (C++ that calls back)"},
     {"dir", 0, "DIR", "the backend's own folder, which must not exist; default: ./NAME"},
     {NULL, 0, NULL, NULL},
 };
@@ -19,14 +20,14 @@ static const struct cmd_option options[] = {
 /* Names and schemes of what comes with kvslot, now or soon. */
 static const char *const taken[] = {"lmdb", "mock", "redis", "rediss", "valkey", "wqskv"};
 
-enum { NAME_MAX_LEN = 32 };
+enum { NAME_MAX_LEN = 32, MAX_FILES = 12 };
 
 /* A folder that is being filled. */
 struct scaffold {
     const char *name;
     char ident[NAME_MAX_LEN + 1]; /* the name as a C identifier */
     const char *dir;
-    char files[8][PATH_MAX]; /* those that were made, to be taken back */
+    char files[MAX_FILES][PATH_MAX]; /* those that were made, to be taken back */
     int nfiles;
 };
 
@@ -52,11 +53,19 @@ static int check_name(const char *name)
     return CMD_OK;
 }
 
-static int check_shape(const char *shape)
+static const struct shape {
+    const char *name;
+    bool common; /* the files for every shape in C alone are for it, too */
+    const char *marks;
+} shapes[] = {{"blocking", true, ""}, {"async", true, ""}, {"vendor", false, "shim.cpp, then "}};
+
+static const struct shape *find_shape(const char *name)
 {
-    if (strcmp(shape, "blocking") == 0 || strcmp(shape, "async") == 0)
-        return CMD_OK;
-    return kvs_cmd_fail(CMD_USAGE, "there is no shape '%s'; --shape takes blocking or async", shape);
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        if (strcmp(shapes[i].name, name) == 0)
+            return &shapes[i];
+    kvs_cmd_fail(CMD_USAGE, "there is no shape '%s'; --shape takes blocking, async or vendor", name);
+    return NULL;
 }
 
 /* What a place in a template stands for; *skip is how long the place is, 0 where there is none. */
@@ -147,7 +156,7 @@ static bool find_prefix(char *prefix, size_t size)
     return access(header, R_OK) == 0 && strcmp(prefix, "/usr") != 0 && strcmp(prefix, "/usr/local") != 0;
 }
 
-static void next_steps(const struct scaffold *s)
+static void next_steps(const struct scaffold *s, const struct shape *shape)
 {
     char prefix[PATH_MAX];
     bool elsewhere = find_prefix(prefix, sizeof prefix);
@@ -158,15 +167,15 @@ static void next_steps(const struct scaffold *s)
            "  cmake -S %s -B %s/build%s%s\n"
            "  cmake --build %s/build\n"
            "  %s%skvslot conform %s/build/kvslot-%s.so\n\n"
-           "Then follow the marks 'EDIT 1', 'EDIT 2', ... in %s/%s.c.\n",
+           "Then follow the marks 'EDIT 1', 'EDIT 2', ... in %s/%s%s.c.\n",
            s->dir, s->dir, elsewhere ? " -DCMAKE_PREFIX_PATH=" : "", elsewhere ? prefix : "", s->dir,
-           elsewhere ? prefix : "", elsewhere ? "/bin/" : "", s->dir, s->name, s->dir, s->name);
+           elsewhere ? prefix : "", elsewhere ? "/bin/" : "", s->dir, s->name, s->dir, shape->marks, s->name);
 }
 
-static int fill(struct scaffold *s, const char *shape)
+static int fill(struct scaffold *s, const struct shape *shape)
 {
     for (const struct cmd_template *t = kvs_cmd_templates; t->shape; t++) {
-        if (strcmp(t->shape, shape) != 0 && strcmp(t->shape, "common") != 0)
+        if (strcmp(t->shape, shape->name) != 0 && !(shape->common && strcmp(t->shape, "common") == 0))
             continue;
         int code = write_file(s, t);
         if (code != CMD_OK)
@@ -178,16 +187,16 @@ static int fill(struct scaffold *s, const char *shape)
 static int run(struct cmd_call *call)
 {
     const char *name = call->operands[0];
-    const char *shape = kvs_cmd_option(call, "shape");
+    const char *wanted = kvs_cmd_option(call, "shape");
     const char *dir = kvs_cmd_option(call, "dir");
     char beside[NAME_MAX_LEN + 3];
 
-    shape = shape ? shape : "blocking";
     int code = check_name(name);
-    if (code == CMD_OK)
-        code = check_shape(shape);
     if (code != CMD_OK)
         return code;
+    const struct shape *shape = find_shape(wanted ? wanted : "blocking");
+    if (!shape)
+        return CMD_USAGE;
     snprintf(beside, sizeof beside, "./%s", name);
 
     struct scaffold *s = calloc(1, sizeof *s);
@@ -203,7 +212,7 @@ static int run(struct cmd_call *call)
     } else {
         code = fill(s, shape);
         if (code == CMD_OK)
-            next_steps(s);
+            next_steps(s, shape);
         else
             take_back(s);
     }

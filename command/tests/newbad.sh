@@ -14,7 +14,7 @@ for name in lmdb mock redis rediss valkey wqskv; do
   refuse 2 "'$name' is kept for kvslot's own" new "$name"
 done
 refuse 2 'has 33 bytes; at most 32' new abcdefghijklmnopqrstuvwxyz0123456
-refuse 2 "no shape 'fast'; --shape takes blocking or async" new store --shape fast
+refuse 2 "no shape 'fast'; --shape takes blocking, async or vendor" new store --shape fast
 refuse 2 "no shape 'common'" new store --shape common
 refuse 1 'folder nowhere/deep cannot be made: No such file' new store --dir nowhere/deep
 rm -f out err
