@@ -7,7 +7,13 @@
 static struct bucket {
     pthread_mutex_t lock; /* guards first, and the chain behind it */
     struct pending *first;
-} buckets[BUCKETS] = {[0 ... BUCKETS - 1] = {PTHREAD_MUTEX_INITIALIZER, NULL}};
+} buckets[BUCKETS];
+
+void pending_setup(void)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        pthread_mutex_init(&buckets[i].lock, NULL);
+}
 
 /* Tokens of one batch differ in few bits, wherever these are. */
 static struct bucket *bucket_of(uint64_t token)

@@ -17,6 +17,8 @@ struct pending {
     uint64_t size;
 };
 
+/* Once a process, before all else. */
+void pending_setup(void);
 /* Before the library can know of it. */
 void pending_add(struct pending *pending);
 /* The WRITE of that token has ended, with success or not; nothing happens for a token that is not here. */

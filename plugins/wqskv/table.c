@@ -21,6 +21,7 @@ static const struct kvs_param params[] = {
 static int wqskv_load(const struct kvs_host *from)
 {
     wqskv_host = from;
+    pending_setup();
     return KVS_OK;
 }
 
