@@ -35,7 +35,10 @@ struct Request {
     std::promise<void> *done; // of a caller that waits; or null
 };
 
+struct Library;
+
 struct Worker {
+    Library *library;
     std::mutex lock; // guards requests
     std::condition_variable more;
     std::deque<Request> requests;
@@ -143,6 +146,13 @@ void run(Library &lib, Worker &own)
     }
 }
 
+void *run_worker(void *arg)
+{
+    auto *worker = static_cast<Worker *>(arg);
+    run(*worker->library, *worker);
+    return nullptr;
+}
+
 void give(Library &lib, const Request &r)
 {
     std::size_t n = lib.workers.size();
@@ -184,23 +194,33 @@ int take(bool put, const std::string &key, const std::vector<iovec> &iov, std::s
 }
 
 // The program's signals are not for our threads; each is bound to one of the processors that were named.
+bool start_all(Library &lib)
+{
+    bool ok = true;
+    for (int i = 0; i < lib.options.thread_num && ok; i++) {
+        Worker &worker = *lib.workers.emplace_back(std::make_unique<Worker>());
+        worker.library = &lib;
+        pthread_t
+            thread; // std::thread would leave its state behind in a forked child, which leak checkers tell
+        if (pthread_create(&thread, nullptr, run_worker, &worker) != 0)
+            return false;
+        if (const auto &cpus = lib.options.bind_cpus; !cpus.empty()) {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(i) % cpus.size()]), &set);
+            ok = pthread_setaffinity_np(thread, sizeof set, &set) == 0;
+        }
+        pthread_detach(thread);
+    }
+    return ok;
+}
+
 bool start(Library &lib)
 {
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool ok = true;
-    for (int i = 0; i < lib.options.thread_num && ok; i++) {
-        Worker &worker = *lib.workers.emplace_back(std::make_unique<Worker>());
-        std::thread thread([&lib, &worker] { run(lib, worker); });
-        if (const auto &cpus = lib.options.bind_cpus; !cpus.empty()) {
-            cpu_set_t set;
-            CPU_ZERO(&set);
-            CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(i) % cpus.size()]), &set);
-            ok = pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) == 0;
-        }
-        thread.detach();
-    }
+    bool ok = start_all(lib);
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
     return ok;
 }
