@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening and closing engines. */
 #include "case.h"
-#include <dirent.h>
 #include <dlfcn.h>
 #include <kvslot/backend.h>
 #include <link.h>
-#include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
-static size_t entries(const char *folder)
-{
-    size_t n = 0;
-    DIR *d = opendir(folder);
-    KIT_CHECK(d, "%s cannot be read", folder);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
 
 static void cycle(struct kit *k, struct kit_key key)
 {
@@ -31,44 +14,6 @@ static void cycle(struct kit *k, struct kit_key key)
     kit_close(k, e);
 }
 
-/* A thread that was joined leaves /proc a little later than it leaves the join. */
-static bool settles(struct kit *k, const char *folder, size_t most)
-{
-    uint64_t end = kit_now() + kit_wait_ns(k);
-    while (entries(folder) > most) {
-        if (kit_now() > end)
-            return false;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    return true;
-}
-
-/* Tools that replace malloc map memory for themselves, and find leaks better than this. */
-static bool memory_is_a_tools(void)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return true;
-#else
-    const char *preload = getenv("LD_PRELOAD");
-    return preload && strstr(preload, "vgpreload");
-#endif
-}
-
-/* What is mapped and what of malloc's memory is in use, in bytes. */
-struct memory {
-    int64_t mapped, used;
-};
-
-static struct memory memory_now(void)
-{
-    unsigned long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    KIT_CHECK(f && fscanf(f, "%lu", &pages) == 1, "/proc/self/statm cannot be read");
-    fclose(f);
-    struct mallinfo2 m = mallinfo2();
-    return (struct memory){(int64_t)(pages * (unsigned long)sysconf(_SC_PAGESIZE)), (int64_t)m.uordblks};
-}
-
 #define WARM       40 /* an SDK that was built for debugging keeps the last 64 handles that were given back */
 #define SPANS      4
 #define SPAN       10
@@ -76,9 +21,9 @@ static struct memory memory_now(void)
 #define MAPPED_MIN (64 << 10)
 
 /* Caches fill and empty: only what grows in every span is a leak. */
-static void check_memory(const struct memory *at)
+static void check_memory(const struct kit_usage *at)
 {
-    bool used = !memory_is_a_tools(), mapped = used;
+    bool used = kit_usage_has_memory(), mapped = used;
     for (int i = 0; i < SPANS; i++) {
         used &= at[i + 1].used - at[i].used >= SPAN * PER_CYCLE;
         mapped &= at[i + 1].mapped - at[i].mapped >= SPAN * MAPPED_MIN;
@@ -93,26 +38,25 @@ static void check_memory(const struct memory *at)
 static void open_cycles(struct kit *k)
 {
     struct kit_key key = kit_key(k, "never-written");
-    struct memory at[SPANS + 1];
+    struct kit_usage at[SPANS + 1];
     cycle(k, key);
     cycle(k, key);
-    size_t fds = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    struct kit_usage first = kit_usage();
     for (int i = 0; i < WARM; i++)
         cycle(k, key);
     for (int i = 0; i < SPANS * SPAN; i++) {
         if (i % SPAN == 0)
-            at[i / SPAN] = memory_now();
+            at[i / SPAN] = kit_usage();
         cycle(k, key);
     }
-    at[SPANS] = memory_now();
-    KIT_CHECK(settles(k, "/proc/self/fd", fds),
-              "the process had %zu open descriptors after 2 cycles of open and close, and "
-              "has %zu after %d",
-              fds, entries("/proc/self/fd"), 2 + WARM + SPANS * SPAN);
-    KIT_CHECK(settles(k, "/proc/self/task", threads),
-              "the process had %zu threads after 2 cycles of open and close, and has "
-              "%zu after %d",
-              threads, entries("/proc/self/task"), 2 + WARM + SPANS * SPAN);
+    at[SPANS] = kit_usage();
+    KIT_CHECK(kit_usage_settles(first.descriptors, INT64_MAX, kit_wait_ns(k)),
+              "the process had %lld open descriptors after 2 cycles of open and close, and has %lld after %d",
+              (long long)first.descriptors, (long long)kit_usage().descriptors, 2 + WARM + SPANS * SPAN);
+    /* A thread that was joined leaves /proc a little later than it leaves the join. */
+    KIT_CHECK(kit_usage_settles(INT64_MAX, first.threads, kit_wait_ns(k)),
+              "the process had %lld threads after 2 cycles of open and close, and has %lld after %d",
+              (long long)first.threads, (long long)kit_usage().threads, 2 + WARM + SPANS * SPAN);
     check_memory(at);
 }
 

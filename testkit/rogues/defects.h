@@ -159,6 +159,33 @@
     XX(changed_hangs, "KVS-REQ-150", "model.sequential", FAIL, "still running", 0.2,                         \
        "never comes back when a value is removed that has overwritten another")
 
+/* What each operation leaves behind, in the order of enum kvs_op, and then list; three for each. */
+#define DEFECTS_LEAKS(XX)                                                                                    \
+    XX(write_leaks_fd, "KVS-REQ-393", "leaks.write", FAIL, "descriptors", 0.2,                               \
+       "each WRITE leaves a descriptor")                                                                     \
+    XX(write_leaks_memory, "KVS-REQ-393", "leaks.write", FAIL, "memory grows", 0.2,                          \
+       "each WRITE leaves 4 KiB")                                                                            \
+    XX(write_leaks_thread, "KVS-REQ-393", "leaks.write", FAIL, "threads", 0.2, "each WRITE leaves a thread") \
+    XX(read_leaks_fd, "KVS-REQ-393", "leaks.read", FAIL, "descriptors", 0.2,                                 \
+       "each READ leaves a descriptor")                                                                      \
+    XX(read_leaks_memory, "KVS-REQ-393", "leaks.read", FAIL, "memory grows", 0.2, "each READ leaves 4 KiB")  \
+    XX(read_leaks_thread, "KVS-REQ-393", "leaks.read", FAIL, "threads", 0.2, "each READ leaves a thread")    \
+    XX(query_leaks_fd, "KVS-REQ-393", "leaks.query", FAIL, "descriptors", 0.2,                               \
+       "each QUERY leaves a descriptor")                                                                     \
+    XX(query_leaks_memory, "KVS-REQ-393", "leaks.query", FAIL, "memory grows", 0.2,                          \
+       "each QUERY leaves 4 KiB")                                                                            \
+    XX(query_leaks_thread, "KVS-REQ-393", "leaks.query", FAIL, "threads", 0.2, "each QUERY leaves a thread") \
+    XX(remove_leaks_fd, "KVS-REQ-393", "leaks.remove", FAIL, "descriptors", 0.2,                             \
+       "each REMOVE leaves a descriptor")                                                                    \
+    XX(remove_leaks_memory, "KVS-REQ-393", "leaks.remove", FAIL, "memory grows", 0.2,                        \
+       "each REMOVE leaves 4 KiB")                                                                           \
+    XX(remove_leaks_thread, "KVS-REQ-393", "leaks.remove", FAIL, "threads", 0.2,                             \
+       "each REMOVE leaves a thread")                                                                        \
+    XX(list_leaks_fd, "KVS-REQ-393", "leaks.list", FAIL, "descriptors", 0.2,                                 \
+       "each list leaves a descriptor")                                                                      \
+    XX(list_leaks_memory, "KVS-REQ-393", "leaks.list", FAIL, "memory grows", 0.2, "each list leaves 4 KiB")  \
+    XX(list_leaks_thread, "KVS-REQ-393", "leaks.list", FAIL, "threads", 0.2, "each list leaves a thread")
+
 /* The async shape that completes in submit. */
 #define DEFECTS_ASYNC(XX)                                                                                    \
     XX(completes_twice, "KVS-REQ-150", "roundtrip.one_byte", FAIL, "broke its contract", 1,                  \
@@ -243,7 +270,8 @@
 
 #define DEFECT_NAME(name, ...) ROGUE_##name,
 enum defect {
-    HONEST_BLOCKING(DEFECT_NAME) DEFECTS_BLOCKING(DEFECT_NAME) DEFECTS_OF_PROCESSES(DEFECT_NAME) FIRST_ASYNC,
+    HONEST_BLOCKING(DEFECT_NAME) DEFECTS_BLOCKING(DEFECT_NAME) DEFECTS_LEAKS(DEFECT_NAME)
+        DEFECTS_OF_PROCESSES(DEFECT_NAME) FIRST_ASYNC,
     HONEST_ASYNC(DEFECT_NAME) DEFECTS_ASYNC(DEFECT_NAME) FIRST_THREAD,
     HONEST_THREAD(DEFECT_NAME) DEFECTS_THREAD(DEFECT_NAME) FIRST_POLL,
     HONEST_POLL(DEFECT_NAME) DEFECTS_POLL(DEFECT_NAME) DEFECT_END,

@@ -114,3 +114,47 @@ int rogue_list_notes(int (*each)(void *arg, const void *key, size_t len, uint64_
         fclose(f);
     return rc;
 }
+
+static void *idle(void *arg)
+{
+    (void)arg;
+    rogue_hang();
+}
+
+void rogue_leak_descriptor(void)
+{
+    if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+        rogue_crash();
+}
+
+void rogue_leak_thread(void)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 128 << 10);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_create(&thread, &attr, idle, NULL);
+    pthread_attr_destroy(&attr);
+}
+
+void rogue_leak_by(unsigned op)
+{
+    static const struct leaking {
+        enum defect descriptor, memory, thread;
+    } by[] = {
+        [KVS_READ] = {ROGUE_read_leaks_fd, ROGUE_read_leaks_memory, ROGUE_read_leaks_thread},
+        [KVS_WRITE] = {ROGUE_write_leaks_fd, ROGUE_write_leaks_memory, ROGUE_write_leaks_thread},
+        [KVS_QUERY] = {ROGUE_query_leaks_fd, ROGUE_query_leaks_memory, ROGUE_query_leaks_thread},
+        [KVS_REMOVE] = {ROGUE_remove_leaks_fd, ROGUE_remove_leaks_memory, ROGUE_remove_leaks_thread},
+        [ROGUE_LIST] = {ROGUE_list_leaks_fd, ROGUE_list_leaks_memory, ROGUE_list_leaks_thread},
+    };
+    void *volatile lost = NULL;
+    if (rogue_defect == by[op].descriptor)
+        rogue_leak_descriptor();
+    else if (rogue_defect == by[op].memory)
+        lost = malloc(4096);
+    else if (rogue_defect == by[op].thread)
+        rogue_leak_thread();
+    (void)lost;
+}

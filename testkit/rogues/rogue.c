@@ -39,7 +39,7 @@ static int64_t number(void *ctx, const char *name)
 static enum defect nth_defect(int64_t n)
 {
 #define PLACE(name, ...) ROGUE_##name,
-    static const enum defect all[] = {HONEST_BLOCKING(PLACE) DEFECTS_BLOCKING(PLACE)
+    static const enum defect all[] = {HONEST_BLOCKING(PLACE) DEFECTS_BLOCKING(PLACE) DEFECTS_LEAKS(PLACE)
                                           DEFECTS_OF_PROCESSES(PLACE) HONEST_ASYNC(PLACE) DEFECTS_ASYNC(PLACE)
                                               HONEST_THREAD(PLACE) DEFECTS_THREAD(PLACE) HONEST_POLL(PLACE)
                                                   DEFECTS_POLL(PLACE)};
@@ -81,24 +81,17 @@ static void limit(struct kvs_limits *limits)
         limits->max_batch = 2 * limits->max_batch;
 }
 
-static void *idle(void *arg)
-{
-    (void)arg;
-    rogue_hang();
-}
-
 static void leak(void)
 {
-    pthread_t thread;
     void *volatile lost = NULL;
-    if (IS(leaks_descriptor) && open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
-        abort();
+    if (IS(leaks_descriptor))
+        rogue_leak_descriptor();
     if (IS(leaks_memory))
         lost = malloc(1000);
     if (IS(leaks_mapping))
         lost = mmap(NULL, 1u << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (IS(leaks_thread) && pthread_create(&thread, NULL, idle, NULL) == 0)
-        pthread_detach(thread);
+    if (IS(leaks_thread))
+        rogue_leak_thread();
     (void)lost;
 }
 
@@ -237,9 +230,9 @@ __attribute__((destructor)) static void unload(void)
 
 #define CHOICE(name, ...) "|" #name
 #define CHOICES                                                                                              \
-    "none|write_once" DEFECTS_BLOCKING(CHOICE) DEFECTS_OF_PROCESSES(CHOICE) HONEST_ASYNC(CHOICE)             \
-        DEFECTS_ASYNC(CHOICE) HONEST_THREAD(CHOICE) DEFECTS_THREAD(CHOICE) HONEST_POLL(CHOICE)               \
-            DEFECTS_POLL(CHOICE)
+    "none|write_once" DEFECTS_BLOCKING(CHOICE) DEFECTS_LEAKS(CHOICE) DEFECTS_OF_PROCESSES(CHOICE)            \
+        HONEST_ASYNC(CHOICE) DEFECTS_ASYNC(CHOICE) HONEST_THREAD(CHOICE) DEFECTS_THREAD(CHOICE)              \
+            HONEST_POLL(CHOICE) DEFECTS_POLL(CHOICE)
 
 static const struct kvs_param params[] = {
     {.name = "defect",

@@ -61,6 +61,11 @@ void rogue_crash(void); /* SIGSEGV */
 void rogue_crash_on_thread(void);
 void rogue_touch_missing_page(void); /* SIGBUS */
 void rogue_leave_child(void);
+void rogue_leak_descriptor(void);
+void rogue_leak_thread(void);
+/* What the defect leaves behind with each operation of that kind, of enum kvs_op or ROGUE_LIST. */
+#define ROGUE_LIST 4
+void rogue_leak_by(unsigned op);
 void rogue_print_much(void);
 /* Does a file of this process hold the text. */
 bool rogue_file_holds(const char *file, const char *text);

@@ -356,6 +356,7 @@ int rogue_run(struct rogue_engine *e, const struct kvs_batch *batch, struct kvs_
     int rc = rogue_reach(e, batch, io);
     if (rc != KVS_OK)
         return rc;
+    rogue_leak_by(batch->op);
     pthread_mutex_lock(&rogue_lock);
     connected_by = connected_by ? connected_by : getpid();
     if (IS(child_shares) && connected_by != getpid())
@@ -377,6 +378,7 @@ int rogue_list(void *eng, const void *prefix, size_t len,
     unsigned found = 0;
     if (IS(crashes_after_write_listed))
         return rogue_list_notes(each, arg);
+    rogue_leak_by(ROGUE_LIST);
     pthread_mutex_lock(&rogue_lock);
     for (size_t b = 0; b < BUCKETS; b++)
         for (struct value *v = values[b]; v && rc == KVS_OK; v = v->next) {

@@ -180,6 +180,19 @@ bool kit_has_expectation(const struct kit *k);
 /** What is otherwise than expected, as a sentence; how many things that are. */
 size_t kit_unexpected(const struct kit *k, char *text, size_t size);
 
+/* ---- What can leak (growth.c) ---- */
+
+/** Of this process; memory in bytes. */
+struct kit_usage {
+    int64_t descriptors, threads, mapped, used;
+};
+struct kit_usage kit_usage(void);
+/** Do `mapped` and `used` mean anything: tools that replace malloc map memory for themselves, and find leaks
+ * better. */
+bool kit_usage_has_memory(void);
+/** Waits until the process has no more descriptors and threads than that; false: it still has at the end. */
+bool kit_usage_settles(int64_t descriptors, int64_t threads, uint64_t wait_ns);
+
 /* ---- Other processes (process.c) ---- */
 
 /** A further process of the case, of the same target, seed and prefix; keys are the case's to have made. */

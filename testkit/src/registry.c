@@ -8,7 +8,7 @@ extern const struct kit_topic topic_open, topic_registration, topic_keys, topic_
     topic_missing, topic_size, topic_range, topic_repost, topic_done, topic_query, topic_remove, topic_list,
     topic_overwrite, topic_concurrent, topic_ttl, topic_ending, topic_alloc, topic_prep, topic_fork,
     topic_process, topic_memory, topic_progress, topic_params, topic_secrets, topic_store, topic_expected,
-    topic_foreign, topic_model;
+    topic_foreign, topic_model, topic_leaks;
 
 /* The store is itself up to topic_store. */
 static const struct kit_topic *const topics[] = {
@@ -16,7 +16,7 @@ static const struct kit_topic *const topics[] = {
     &topic_size,    &topic_prep,         &topic_repost,    &topic_done,      &topic_query,  &topic_alloc,
     &topic_remove,  &topic_list,         &topic_overwrite, &topic_range,     &topic_ttl,    &topic_ending,
     &topic_fork,    &topic_concurrent,   &topic_memory,    &topic_progress,  &topic_params, &topic_secrets,
-    &topic_process, &topic_expected,     &topic_foreign,   &topic_model,     &topic_store,
+    &topic_process, &topic_leaks,        &topic_expected,  &topic_foreign,   &topic_model,  &topic_store,
 };
 
 size_t registry_count(void)

@@ -24,13 +24,14 @@
 
 /* Those that are quick, and of each kind at least one. */
 #define SLICE                                                                                                \
-    ON_THREADS "none,rogue-small,lost_write,mismatch_touches,buffer_touched,writes_before,key_is_prefix,"    \
-               "query_lies,remove_lies,rogue-real,rogue-no-shape,changes_strangers,list_goes_on,torn_write," \
-               "own_store,claims_shared,claims_durable,"                                                     \
-               "refuses_silently,leaks_descriptor,sigbus_on_large,exits_with_7,hang_ignoring_term,"          \
-               "secret_in_log,connects_when_lazy,full_loses,down_is_absent,completes_twice,ignores_stride,"  \
-               "again_after_taking,writes_after,reads_source_after,completes_locked,cancel_twice,"           \
-               "fd_never_ready,removed_comes_back,emptied_crashes,borrows_bytes"
+    ON_THREADS                                                                                               \
+    "none,rogue-small,lost_write,mismatch_touches,buffer_touched,writes_before,key_is_prefix,"               \
+    "query_lies,remove_lies,rogue-real,rogue-no-shape,changes_strangers,list_goes_on,torn_write,"            \
+    "own_store,claims_shared,claims_durable,"                                                                \
+    "refuses_silently,leaks_descriptor,sigbus_on_large,exits_with_7,hang_ignoring_term,"                     \
+    "secret_in_log,connects_when_lazy,full_loses,down_is_absent,completes_twice,ignores_stride,"             \
+    "again_after_taking,writes_after,reads_source_after,completes_locked,cancel_twice,"                      \
+    "read_leaks_fd,list_leaks_thread,fd_never_ready,removed_comes_back,emptied_crashes,borrows_bytes"
 
 static int self_test(struct kvs_conform_config *cfg, uint32_t *total, uint32_t *caught, char **table)
 {
